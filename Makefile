@@ -1,0 +1,56 @@
+# Two commands do everything on a fresh machine:
+#   make chat   sets up the light runtime and opens allears
+#   make test   sets up everything the tests need and runs all of them
+# A stamp file per install remembers what was installed; nothing is reinstalled until its inputs change.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMPS := .make
+
+# .ci/run sets ALLEARS_DATA; by hand, the folder beside the checkout is used when it is there.
+ALLEARS_DATA ?= $(wildcard ../shared/data)
+export ALLEARS_DATA
+
+.PHONY: chat test lint docs format clean
+.DEFAULT_GOAL := help
+
+help:
+	@grep -E '^#   make' Makefile | sed 's/^#   //'; echo "make lint   Ruff and mypy"; echo "make docs   build the documentation into site/"
+
+$(STAMPS)/venv:
+	@mkdir -p $(STAMPS)
+	@if [ "$$(id -u)" = 0 ] && ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq python3 python3-venv; fi
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(STAMPS)/runtime: $(STAMPS)/venv pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/runtime pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+chat: $(STAMPS)/runtime
+	@$(BIN)/allears
+
+test: $(STAMPS)/dev
+	$(BIN)/python -m pytest -n auto
+
+lint: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMPS)/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMPS)/dev
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) $(STAMPS) site dist

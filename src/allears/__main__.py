@@ -1,0 +1,5 @@
+"""`python -m allears`, and what `accelerate launch -m allears` starts."""
+
+from allears.cli import main
+
+main()

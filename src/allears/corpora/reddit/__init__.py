@@ -1,0 +1,1 @@
+"""Building persona-based corpora from Reddit dumps."""

@@ -1,0 +1,83 @@
+"""A pretrained BERT-family encoder by name or path, as one small module: tokens in, token states out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+from allears.errors import AllearsError
+from allears.nn.inputs import Inputs
+from allears.text.tokenizer import WordPiece
+
+
+class Encoder(nn.Module):
+    """`states = encoder(inputs)`: [..., L] ids to [..., L, d] last-layer states; leading dims are free."""
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+        self.size: int = model.config.hidden_size
+        self.depth: int = model.config.num_hidden_layers
+        self.segments_known: bool = getattr(model.config, "type_vocab_size", 0) > 1
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path) -> Encoder:
+        """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`)."""
+        try:
+            model = AutoModel.from_pretrained(str(name), add_pooling_layer=False)
+        except TypeError:  # families without a pooling layer do not know the argument
+            model = AutoModel.from_pretrained(str(name))
+        except (OSError, ValueError, json.JSONDecodeError) as error:
+            raise AllearsError(
+                f"the encoder {str(name)!r} cannot be loaded; give a hub name such as thenlper/gte-small "
+                f"or the folder of a saved encoder ({str(error).splitlines()[0]})"
+            ) from error
+        return cls(model.float())
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Encoder:
+        """An encoder of that shape with fresh weights: how a saved run rebuilds its model."""
+        kind = config["model_type"]
+        settings = {key: value for key, value in config.items() if key != "model_type"}
+        return cls(AutoModel.from_config(AutoConfig.for_model(kind, **settings), add_pooling_layer=False))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        return self.model.config.to_diff_dict() | {"model_type": self.model.config.model_type}
+
+    def forward(self, inputs: Inputs, *, all_layers: bool = False) -> Tensor:
+        """Last-layer states [..., L, d]; with `all_layers`, every layer's: [..., layers + 1, L, d]."""
+        leading, length = inputs.ids.shape[:-1], inputs.ids.shape[-1]
+        flat = {
+            "input_ids": inputs.ids.reshape(-1, length),
+            "attention_mask": inputs.mask.reshape(-1, length),
+        }
+        if self.segments_known:
+            flat["token_type_ids"] = inputs.segments.reshape(-1, length)
+        output = self.model(**flat, output_hidden_states=all_layers)
+        if all_layers:
+            import torch
+
+            states = torch.stack(output.hidden_states, 1)  # [N, layers + 1, L, d]
+        else:
+            states = output.last_hidden_state
+        return states.reshape(*leading, *states.shape[1:])
+
+
+def encoder_tokenizer(name: str | Path) -> WordPiece:
+    """The tokenizer that belongs to an encoder, by hub name or path."""
+    if (Path(name) / "tokenizer.json").is_file():
+        return WordPiece(name)
+    from tempfile import TemporaryDirectory
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(name), use_fast=True)
+    except (OSError, ValueError) as error:
+        raise AllearsError(f"the tokenizer of {str(name)!r} cannot be loaded ({str(error).splitlines()[0]})") from error
+    with TemporaryDirectory() as folder:
+        tokenizer.backend_tokenizer.save(f"{folder}/tokenizer.json")
+        return WordPiece(folder)

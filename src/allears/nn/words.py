@@ -1,0 +1,34 @@
+"""Word embeddings for the models without a pretrained encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from allears.errors import AllearsError
+from allears.text.vectors import read_vectors
+
+
+class WordEmbedding(nn.Embedding):
+    """An embedding that can start from published word vectors."""
+
+    def __init__(self, vocabulary_size: int, size: int):
+        super().__init__(vocabulary_size, size)
+        # About the spread of GloVe's and fastText's numbers, so that words without a vector fit in.
+        nn.init.normal_(self.weight, std=0.3)
+
+    def load_vectors(self, words: Sequence[str], path: Path | str) -> int:
+        """Start from a file in the GloVe layout; `words[i]` has id i. Returns how many words the file has."""
+        if len(words) != self.num_embeddings:
+            raise AllearsError(
+                f"the vocabulary has {len(words)} words, but the model was built for {self.num_embeddings}"
+            )
+        found = read_vectors(path, set(words), size=self.embedding_dim)
+        with torch.no_grad():
+            for position, word in enumerate(words):
+                if word in found:
+                    self.weight[position] = torch.from_numpy(found[word])
+        return len(found)

@@ -1,0 +1,1 @@
+"""Response selection: one file per model, the task that trains them, the candidates' index, the runtime."""

@@ -1,0 +1,118 @@
+"""A bundle: an exported model in one folder that needs no torch.
+
+    bundle.json             what it is, and the size and SHA-256 of every other file
+    tokenizer.json
+    encoder.onnx            tokens to states and one vector; its weights lie in encoder.onnx.data.0, .1, ...
+    ranker.onnx             CoBERT only: the co-attention of one query with its candidates
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from allears.errors import AllearsError
+from allears.text.layout import Limits
+
+FORMAT = 1
+CARD_FILE = "bundle.json"
+TOKENIZER_FILE = "tokenizer.json"
+ENCODER_FILE = "encoder.onnx"
+RANKER_FILE = "ranker.onnx"
+LICENCE = "CC BY-NC 4.0 (trained on non-commercial corpora)"
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFile:
+    bytes: int
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> BundleFile:
+        with path.open("rb") as file:
+            return cls(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class SideWeights:
+    """How much each part of the match counts for the context, and how much for the persona.
+
+    One number per hop (CoBERT) and last the one of the whole vectors (the Bi-encoder's only part).
+    """
+
+    context: tuple[float, ...]
+    persona: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BundleCard:
+    """What `bundle.json` says."""
+
+    name: str  # bi_encoder or cobert
+    options: Mapping[str, Any]
+    limits: Limits
+    weights: SideWeights
+    temperature: float  # of the co-attention
+    size: int  # of a vector
+    precision: str
+    fingerprint: str
+    files: Mapping[str, BundleFile] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    licence: str = LICENCE
+    format: int = FORMAT
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        (folder / CARD_FILE).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> BundleCard:
+        path = folder / CARD_FILE
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise AllearsError(f"{folder}: no {CARD_FILE} here; make one with `allears export`") from None
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
+        found = saved.get("format") if isinstance(saved, dict) else None
+        if found != FORMAT:
+            raise AllearsError(
+                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
+                "export the bundle again"
+            )
+        try:
+            return cls(
+                **saved
+                | {
+                    "limits": Limits(**saved["limits"]),
+                    "weights": SideWeights(*(tuple(saved["weights"][side]) for side in ("context", "persona"))),
+                    "files": {name: BundleFile(**facts) for name, facts in saved["files"].items()},
+                }
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise AllearsError(f"{path}: not a bundle's card ({error}); export the bundle again") from error
+
+
+def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None:
+    """Every file is here with its size; with `verify`, also with its SHA-256 (a second or so)."""
+    for name, facts in card.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise AllearsError(f"{path}: this file of the bundle is missing; copy or export the bundle again")
+        if path.stat().st_size != facts.bytes:
+            raise AllearsError(
+                f"{path}: {path.stat().st_size} bytes instead of {facts.bytes}, so the file is cut short or "
+                "changed; copy or export the bundle again"
+            )
+        if verify and BundleFile.of(path) != facts:
+            raise AllearsError(f"{path}: its SHA-256 is wrong, so the file is corrupt; copy or export it again")
+
+
+def fingerprint(files: Mapping[str, BundleFile], weights: SideWeights) -> str:
+    """Of everything that decides what comes out: graphs, weights, tokenizer."""
+    facts = {name: facts.sha256 for name, facts in files.items()} | {"weights": asdict(weights)}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,219 @@
+"""From a trained Bi-encoder or CoBERT to a bundle that needs no torch (see `bundle.py` for its files)."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from allears.errors import AllearsError
+from allears.nn.inputs import Inputs
+from allears.nn.pooling import pool
+from allears.selection.bi_encoder import BiEncoder
+from allears.selection.bundle import (
+    CARD_FILE,
+    ENCODER_FILE,
+    RANKER_FILE,
+    TOKENIZER_FILE,
+    BundleCard,
+    BundleFile,
+    fingerprint,
+)
+from allears.selection.cobert import CoBERT
+from allears.selection.ranker import Ranker, side_weights, temperature
+from allears.selection.runtime import OnnxSelector
+from allears.selection.saved import TorchSelector
+from allears.text.tokenizer import WordPiece
+
+try:
+    import onnx
+
+    from allears.selection import onnx_weights
+except ModuleNotFoundError as error:
+    raise AllearsError(f'exporting needs {error.name}; run pip install "allears[train]"') from error
+
+PRECISIONS = ("int8", "float16", "float32")
+LARGEST_FILE = 20 * 2**20  # bytes; many hosts refuse larger files
+OPSET = 17
+# How far the exported vectors may be from the model's own, as 1 - cosine, before we call the export broken.
+# A wrong mask or a lost layer is off by far more than rounding.
+TOLERANCE = {"float32": 1e-4, "float16": 1e-3, "int8": 0.05}
+
+
+class EncoderGraph(nn.Module):
+    """ids, mask and segments [B, L] to token states [B, L, d] and one vector [B, d]."""
+
+    def __init__(self, model: BiEncoder | CoBERT):
+        super().__init__()
+        self.encoder = model.encoder
+        is_bi_encoder = isinstance(model, BiEncoder)
+        self.pooling = model.pooling if is_bi_encoder else "mean"
+        # CoBERT's vector is the direction of the mean, whether its own score reads it (`pooled`) or not:
+        # the first stage of the index always does.
+        self.normalised = not is_bi_encoder or model.similarity == "cosine"
+
+    def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
+        states = self.encoder(Inputs(ids, mask, segments))
+        vector = pool(states, mask, self.pooling)
+        return states, F.normalize(vector, dim=-1) if self.normalised else vector
+
+
+def export(
+    selector: TorchSelector,
+    out: Path | str,
+    *,
+    precision: str = "int8",
+    metrics: Mapping[str, Any] | None = None,
+    keep_float: Sequence[str] = (),
+    largest_file: int = LARGEST_FILE,
+) -> BundleCard:
+    """Write the bundle `out` and return its card. A bundle that was there is replaced as a whole.
+
+    `metrics` are noted in the card. `keep_float` names parts of the graph that int8 leaves in float32, by a
+    piece of their nodes' names (`layer.11.`, `attention/output`).
+    """
+    out = Path(out)
+    model, tokenizer = selector.model, selector.tokenizer
+    if not isinstance(model, BiEncoder | CoBERT) or not isinstance(tokenizer, WordPiece):
+        raise AllearsError(f"a {selector.card.name} cannot be exported; export a bi_encoder or a cobert")
+    if precision not in PRECISIONS:
+        raise AllearsError(f"unknown precision {precision!r}; use one of {', '.join(PRECISIONS)}")
+    if out.exists() and not (out / CARD_FILE).is_file() and (out.is_file() or any(out.iterdir())):
+        raise AllearsError(f"{out}: exists and is not a bundle; give a new folder")
+    model = _exportable(model)
+
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        folder = Path(scratch) / "bundle"
+        folder.mkdir()
+        tokenizer.backend.save(str(folder / TOKENIZER_FILE))
+        names = [TOKENIZER_FILE]
+        names += _write_encoder(model, folder / ENCODER_FILE, precision, keep_float, largest_file)
+        if isinstance(model, CoBERT):
+            names += _write_ranker(model, folder / RANKER_FILE)
+        files = {name: BundleFile.of(folder / name) for name in names}
+        weights = side_weights(model)
+        card = BundleCard(
+            name=selector.card.name,
+            options=dict(selector.card.options),
+            limits=selector.card.limits,
+            weights=weights,
+            temperature=temperature(model) if isinstance(model, CoBERT) else 1.0,
+            size=model.encoder.size,
+            precision=precision,
+            fingerprint=fingerprint(files, weights),
+            files=files,
+            metrics=dict(metrics or {}),
+        )
+        card.write(folder)
+        _check(model, folder, tokenizer.size, precision)
+        _put_in_place(folder, out, Path(scratch) / "old")
+    return card
+
+
+def _exportable(model: BiEncoder | CoBERT) -> BiEncoder | CoBERT:
+    """A float32 copy on the CPU whose attention is spelled out in plain operations."""
+    plain = copy.deepcopy(model).cpu().float().eval()
+    plain.encoder.model.set_attn_implementation("eager")
+    return plain
+
+
+def _write_encoder(
+    model: BiEncoder | CoBERT, path: Path, precision: str, keep_float: Sequence[str], largest_file: int
+) -> list[str]:
+    ids = torch.ones(2, 3, dtype=torch.int64)
+    inputs = {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
+    tokens = {0: "batch", 1: "length"}
+    _trace(
+        EncoderGraph(model),
+        inputs,
+        ["states", "vector"],
+        path,
+        {name: tokens for name in (*inputs, "states")} | {"vector": {0: "batch"}},
+    )
+    graph = onnx.load(path)
+    if precision == "int8":
+        onnx_weights.quantize(graph, table_index="ids", keep_float=keep_float)
+    elif precision == "float16":
+        onnx_weights.halve(graph)
+    return onnx_weights.save(graph, path, largest_file=largest_file)
+
+
+def _write_ranker(model: CoBERT, path: Path) -> list[str]:
+    size = model.encoder.size
+    inputs = {
+        "states": torch.randn(5, size),
+        "vector": torch.randn(size),
+        "weights": torch.ones(len(model.hops) + 1),
+        "candidates": torch.randn(3, 4, size),
+        "mask": torch.ones(3, 4, dtype=torch.int64),
+        "vectors": torch.randn(3, size),
+    }
+    axes = {
+        "states": {0: "left"},
+        "candidates": {0: "candidates", 1: "right"},
+        "mask": {0: "candidates", 1: "right"},
+        "vectors": {0: "candidates"},
+        "scores": {0: "candidates"},
+    }
+    _trace(Ranker(model), inputs, ["scores"], path, axes)
+    return [path.name]
+
+
+def _trace(
+    module: nn.Module, inputs: dict[str, Tensor], outputs: list[str], path: Path, axes: dict[str, dict[int, str]]
+) -> None:
+    with torch.no_grad(), warnings.catch_warnings():
+        # The tracing exporter is called deprecated, but its successor asks for a package (onnxscript) more;
+        # and it warns of every shape the tracer may have frozen, which `_check` looks at.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            module.eval(),
+            tuple(inputs.values()),
+            str(path),
+            input_names=list(inputs),
+            output_names=outputs,
+            dynamic_axes=axes,
+            opset_version=OPSET,
+            dynamo=False,
+        )
+
+
+def _check(model: BiEncoder | CoBERT, folder: Path, vocabulary: int, precision: str) -> None:
+    """The bundle, opened as a user will, against the model: other shapes than the traced ones, with padding."""
+    encoder = OnnxSelector.from_bundle(folder).encoder
+    generator = torch.Generator().manual_seed(0)
+    shape = (4, 7)
+    mask = torch.ones(shape, dtype=torch.int64)
+    mask[1, 4:] = 0
+    ids = torch.randint(vocabulary, shape, generator=generator)
+    segments = torch.randint(2, shape, generator=generator)
+    with torch.inference_mode():
+        _, vector = EncoderGraph(model)(ids, mask, segments)
+    exported = encoder.run(ids.numpy(), mask.numpy(), segments.numpy()).vectors
+    agreement = F.cosine_similarity(vector, torch.from_numpy(np.array(exported)))
+    if not bool((agreement > 1 - TOLERANCE[precision]).all()):
+        raise AllearsError(
+            f"the exported encoder does not give the model's vectors (cosine {float(agreement.min()):.4f}); "
+            "this encoder family may need another precision or cannot be exported"
+        )
+
+
+def _put_in_place(folder: Path, out: Path, old: Path) -> None:
+    if out.exists():
+        out.rename(old)
+    try:
+        folder.rename(out)
+    except OSError:
+        if old.exists():
+            shutil.move(old, out)
+        raise

@@ -1,0 +1,80 @@
+"""One way to open a trained selection model: a run folder, a bundle folder, or the one that ships with us."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from allears.errors import AllearsError
+
+DEFAULT = "default"
+
+
+def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: int | None = None) -> Any:
+    """A `Selector` by name: `default`, a folder with `bundle.json` (ONNX), or a run folder (torch).
+
+    `persona_sentences` raises the number of persona sentences the model reads when it would read fewer.
+    """
+    folder = default_bundle() if str(name) == DEFAULT else Path(name)
+    if not folder.is_dir():
+        raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")
+    if (folder / "bundle.json").is_file():
+        selector = _load_bundle(folder, device)
+    else:
+        selector = _load_run(folder, device)
+    return _allow_persona(selector, persona_sentences)
+
+
+def default_bundle() -> Path:
+    """The folder of the bundle that ships inside the package."""
+    folder = Path(str(files("allears"))) / "bundles" / "default"
+    if not (folder / "bundle.json").is_file():
+        raise AllearsError(
+            "this install carries no default bundle; name a run folder or a bundle folder instead"
+        )
+    return folder
+
+
+def _load_bundle(folder: Path, device: str) -> Any:
+    if device != "cpu":
+        raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
+    from allears.selection.runtime import OnnxSelector
+
+    return OnnxSelector.from_bundle(folder)
+
+
+def _load_run(folder: Path, device: str) -> Any:
+    try:
+        import torch
+
+        from allears.selection import saved
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
+            raise
+        raise AllearsError(
+            f"{folder}: a training run needs {error.name}, which is not installed; "
+            'run pip install "allears[train]", or name an exported bundle'
+        ) from error
+    try:
+        known = torch.device(device)
+    except RuntimeError:
+        raise AllearsError(f"unknown device {device!r}; give cpu or cuda") from None
+    if known.type == "cuda" and not torch.cuda.is_available():
+        raise AllearsError(f"--device {device} was asked for, but torch sees no GPU here")
+    return saved.load(folder, device)
+
+
+def _allow_persona(selector: Any, sentences: int | None) -> Any:
+    """Read at least this many persona sentences; else a count above the model's own is cut silently."""
+    card = getattr(selector, "card", None)  # where a torch run keeps its limits; a bundle has them itself
+    limits = selector.limits if card is None else card.limits
+    if sentences is None or sentences <= limits.persona_sentences:
+        return selector
+    wider = replace(limits, persona_sentences=sentences)
+    if card is None:
+        selector.limits = wider
+    else:
+        selector.card = replace(card, limits=wider)
+    return selector

@@ -1,0 +1,169 @@
+"""How the weights of an ONNX graph are stored: in int8 or float16, and in files of a bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from onnx import ModelProto, NodeProto, TensorProto, external_data_helper, helper, numpy_helper
+
+Array = npt.NDArray[np.generic]
+
+SMALLEST_HALVED = 1024  # numbers; smaller weights (biases, norms) are not worth a rounding
+SMALLEST_EXTERNAL = 1024  # bytes; smaller weights stay inside the graph's own file
+ALIGNMENT = 64  # bytes; where a weight starts in its file
+
+
+def quantize(model: ModelProto, *, table_index: str, keep_float: Sequence[str] = ()) -> None:
+    """Weights of matrix products and the embedding table looked up by `table_index` become int8, in place.
+
+    Matrix products become onnxruntime's `MatMulNBits`: weights are scaled per block of input channels, and
+    activations, while running, per block of each row. That costs some of the speed of onnxruntime's dynamic
+    quantization, which scales all activations of a batch as one, but it loses a third as much accuracy (the
+    table is in docs/export.md), and batch mates cannot change a result.
+
+    Nodes whose name contains one of `keep_float` are left alone.
+    """
+    weights = {tensor.name: tensor for tensor in model.graph.initializer}
+    nodes: list[NodeProto] = []
+    for node in model.graph.node:
+        left_alone = any(part in node.name for part in keep_float)
+        if node.op_type == "MatMul" and _is_matrix(weights.get(node.input[1])) and not left_alone:
+            nodes.append(_block_product(model, node, numpy_helper.to_array(weights[node.input[1]])))
+        elif node.op_type == "Gather" and node.input[1] == table_index and not left_alone:
+            nodes += _row_lookup(model, node, numpy_helper.to_array(weights[node.input[0]]))
+        else:
+            nodes.append(node)
+    _replace_nodes(model, nodes)
+    if not any(opset.domain == "com.microsoft" for opset in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+
+
+def halve(model: ModelProto) -> None:
+    """Store weights as float16, in place. The graph widens them when it is loaded, and computes in float32."""
+    casts = []
+    for tensor in list(model.graph.initializer):
+        if tensor.data_type == TensorProto.FLOAT and int(np.prod(tensor.dims)) >= SMALLEST_HALVED:
+            name = tensor.name
+            half = numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), f"{name}.half")
+            tensor.CopyFrom(half)
+            casts.append(helper.make_node("Cast", [half.name], [name], f"{name}.widen", to=TensorProto.FLOAT))
+    _replace_nodes(model, [*casts, *model.graph.node])
+
+
+def save(model: ModelProto, path: Path, *, largest_file: int) -> list[str]:
+    """The graph to `path` and its weights beside it (`NAME.data.0`, ...): no file above `largest_file` bytes.
+
+    Returns the names of the files written.
+    """
+    _cut_large(model, largest_file)
+    names, number, position = [path.name], -1, largest_file
+    data = None
+    try:
+        for tensor in model.graph.initializer:
+            content = numpy_helper.to_array(tensor).tobytes()
+            if len(content) < SMALLEST_EXTERNAL:
+                continue
+            position += -position % ALIGNMENT
+            if position + len(content) > largest_file:
+                if data is not None:
+                    data.close()
+                number, position = number + 1, 0
+                names.append(f"{path.name}.data.{number}")
+                data = path.with_name(names[-1]).open("wb")
+            assert data is not None  # position starts beyond the limit
+            data.seek(position)
+            data.write(content)
+            tensor.raw_data = content  # set_external_data insists on raw bytes
+            external_data_helper.set_external_data(tensor, names[-1], offset=position, length=len(content))
+            tensor.ClearField("raw_data")
+            tensor.ClearField("float_data")
+            position += len(content)
+    finally:
+        if data is not None:
+            data.close()
+    path.write_bytes(model.SerializeToString())
+    return names
+
+
+def _is_matrix(tensor: TensorProto | None) -> bool:
+    return tensor is not None and tensor.data_type == TensorProto.FLOAT and len(tensor.dims) == 2
+
+
+def _block_product(model: ModelProto, node: NodeProto, weight: Array) -> NodeProto:
+    """weight [K, N]: int8 around 128, one scale per block of K and column of N."""
+    inputs, outputs = weight.shape
+    block = next((size for size in (128, 64, 32) if inputs % size == 0), 16)
+    blocks = -(-inputs // block)
+    padded = np.zeros((blocks * block, outputs), np.float32)
+    padded[:inputs] = weight
+    columns = padded.T.reshape(outputs, blocks, block)
+    scales = _scales(columns)
+    stored = (np.rint(columns / scales) + 128).astype(np.uint8)
+    names = [f"{node.name}.int8", f"{node.name}.scales"]
+    _add_weights(model, {names[0]: stored, names[1]: scales.reshape(-1)})
+    return helper.make_node(
+        "MatMulNBits",
+        [node.input[0], *names],
+        list(node.output),
+        node.name,
+        domain="com.microsoft",
+        K=inputs,
+        N=outputs,
+        bits=8,
+        block_size=block,
+        accuracy_level=4,  # multiply in int8
+    )
+
+
+def _row_lookup(model: ModelProto, node: NodeProto, table: Array) -> list[NodeProto]:
+    """table [rows, d]: int8 with one scale per row, widened after the lookup."""
+    scales = _scales(table.astype(np.float32))  # [rows, 1]
+    stored = np.rint(table / scales).astype(np.int8)
+    names = [f"{node.name}.int8", f"{node.name}.scales"]
+    _add_weights(model, {names[0]: stored, names[1]: scales})
+    rows, wide, scale = (f"{node.name}.{part}" for part in ("rows", "wide", "scale"))
+    index = node.input[1]
+    return [
+        helper.make_node("Gather", [names[0], index], [rows], rows),
+        helper.make_node("Cast", [rows], [wide], wide, to=TensorProto.FLOAT),
+        helper.make_node("Gather", [names[1], index], [scale], scale),
+        helper.make_node("Mul", [wide, scale], list(node.output), node.name),
+    ]
+
+
+def _scales(values: Array) -> npt.NDArray[np.float32]:
+    """Along the last dimension (kept), so that the largest value becomes 127."""
+    largest = np.abs(values).max(-1, keepdims=True).astype(np.float32) / 127
+    return np.where(largest == 0, np.float32(1), largest)
+
+
+def _cut_large(model: ModelProto, largest_file: int) -> None:
+    """A weight that fits into no file is stored in parts, joined again when the graph is loaded."""
+    joins = []
+    for tensor in list(model.graph.initializer):
+        array = numpy_helper.to_array(tensor)
+        parts = -(-array.nbytes // largest_file)
+        if parts > 1:
+            pieces = {f"{tensor.name}.{part}": piece for part, piece in enumerate(np.array_split(array, parts))}
+            joins.append(helper.make_node("Concat", list(pieces), [tensor.name], f"{tensor.name}.join", axis=0))
+            model.graph.initializer.remove(tensor)
+            _add_weights(model, pieces)
+    _replace_nodes(model, [*joins, *model.graph.node])
+
+
+def _add_weights(model: ModelProto, arrays: dict[str, Array]) -> None:
+    model.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in arrays.items())
+
+
+def _replace_nodes(model: ModelProto, nodes: Sequence[NodeProto]) -> None:
+    """Put `nodes` in place of the graph's, and drop the weights that none of them reads any more."""
+    kept_nodes = list(nodes)
+    used = {name for node in kept_nodes for name in node.input}
+    kept_weights = [tensor for tensor in model.graph.initializer if tensor.name in used]
+    del model.graph.node[:]
+    model.graph.node.extend(kept_nodes)
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept_weights)

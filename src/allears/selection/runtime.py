@@ -1,0 +1,240 @@
+"""The light runtime's scorer: a bundle on onnxruntime, tokenizers and NumPy, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from allears.errors import AllearsError
+from allears.selection.bundle import ENCODER_FILE, RANKER_FILE, BundleCard, check_files
+from allears.selection.features import persona_tokens, query_tokens, response_tokens
+from allears.selection.selector import CandidateStates, Indices, Query, Scores
+from allears.selection.two_stage import first_stage_vectors
+from allears.text.layout import Ids, Tokens
+from allears.text.tokenizer import WordPiece
+
+Floats = npt.NDArray[np.float32]
+
+ROWS_AT_ONCE = 32  # texts in one encoder call
+CANDIDATES_AT_ONCE = 32  # in one ranker call; of similar length, so that little of it is padding
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text as the encoder saw it: ids [L], states [L, d], vector [d]. No padding."""
+
+    ids: Ids
+    states: Floats
+    vector: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedQueries:
+    """Queries encoded once for both stages. A query without persona has None."""
+
+    contexts: list[Text]
+    personas: list[Text | None]
+    vectors: Floats  # [B, d], for the first stage
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What each word of a reply looks at: CoBERT's Y2X, rows of which sum to one.
+
+    `context` [reply tokens, context tokens]; `persona` likewise, or None.
+    """
+
+    reply_tokens: list[str]
+    context_tokens: list[str]
+    context: Floats
+    persona_tokens: list[str]
+    persona: Floats | None
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderOutput:
+    states: Floats | None  # [B, L, d]
+    vectors: Floats  # [B, d]
+
+
+class OnnxEncoder:
+    """The encoder graph, fed in batches of similar length."""
+
+    def __init__(self, session: onnxruntime.InferenceSession):
+        self.session = session
+        # an encoder without segments has a graph without that input
+        self.inputs = {item.name for item in session.get_inputs()}
+
+    def run(self, ids: Ids, mask: Ids, segments: Ids, *, states: bool = True) -> EncoderOutput:
+        feed = {"ids": ids, "mask": mask, "segments": segments}
+        outputs = ["states", "vector"] if states else ["vector"]
+        found = self.session.run(outputs, {name: feed[name] for name in feed if name in self.inputs})
+        return EncoderOutput(found[0] if states else None, found[-1])
+
+    def batches(self, tokens: Tokens, *, states: bool = True) -> Iterator[tuple[Indices, EncoderOutput]]:
+        """Which rows, and their output, padded no further than the longest of them needs."""
+        lengths = tokens.mask.sum(-1)
+        order = np.argsort(lengths, kind="stable")
+        for start in range(0, len(order), ROWS_AT_ONCE):
+            rows = order[start : start + ROWS_AT_ONCE]
+            width = max(1, int(lengths[rows].max()))
+            part = (array[rows, :width] for array in (tokens.ids, tokens.mask, tokens.segments))
+            yield rows, self.run(*part, states=states)
+
+    def texts(self, tokens: Tokens) -> list[Text]:
+        """Every row of a padded batch on its own."""
+        lengths = tokens.mask.sum(-1)
+        found: dict[int, Text] = {}
+        for rows, output in self.batches(tokens):
+            assert output.states is not None
+            for row, states, vector in zip(rows, output.states, output.vectors, strict=True):
+                found[row] = Text(tokens.ids[row, : lengths[row]], states[: lengths[row]], vector)
+        return [found[row] for row in range(len(lengths))]
+
+
+class OnnxSelector:
+    """A bundle as a `Selector`: `OnnxSelector.from_bundle("default")`."""
+
+    def __init__(
+        self,
+        card: BundleCard,
+        tokenizer: WordPiece,
+        encoder: onnxruntime.InferenceSession,
+        ranker: onnxruntime.InferenceSession | None,
+    ):
+        self.card, self.tokenizer = card, tokenizer
+        self.encoder, self.ranker = OnnxEncoder(encoder), ranker
+        self.fingerprint = card.fingerprint
+
+    @classmethod
+    def from_bundle(
+        cls, path: Path | str = "default", *, threads: int | None = None, verify: bool = False
+    ) -> OnnxSelector:
+        """Open a bundle folder, or the one that ships with allears ("default").
+
+        `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
+        """
+        if str(path) == "default":
+            from allears.selection.loading import default_bundle
+
+            path = default_bundle()
+        folder = Path(path)
+        card = BundleCard.read(folder)
+        check_files(folder, card, verify=verify)
+        ranker = _session(folder / RANKER_FILE, threads) if RANKER_FILE in card.files else None
+        return cls(card, WordPiece(folder), _session(folder / ENCODER_FILE, threads), ranker)
+
+    def encode_responses(self, texts: Sequence[str]) -> CandidateStates:
+        """Candidates for `score`, or for an index: vectors in float32, token states (CoBERT) in float16."""
+        if not texts:
+            raise AllearsError("there are no candidates to encode; the pool is empty")
+        tokens = response_tokens(list(texts), self.tokenizer, self.card.limits)
+        lengths = tokens.mask.sum(-1)
+        kept = lengths if self.ranker is not None else np.zeros_like(lengths)
+        offsets = np.concatenate([[0], np.cumsum(kept)])
+        vectors = np.empty((len(texts), self.card.size), np.float32)
+        states = np.empty((int(offsets[-1]), self.card.size), np.float16)
+        for rows, output in self.encoder.batches(tokens, states=self.ranker is not None):
+            vectors[rows] = output.vectors
+            if output.states is not None:
+                for row, padded in zip(rows, output.states, strict=True):
+                    states[offsets[row] : offsets[row + 1]] = padded[: lengths[row]]
+        return CandidateStates(vectors, states, offsets)
+
+    def encode_queries(self, queries: Sequence[Query]) -> EncodedQueries:
+        limits = self.card.limits
+        contexts = self.encoder.texts(query_tokens(queries, self.tokenizer, limits, nested=False))
+        personas: list[Text | None] = [None] * len(queries)
+        known = [row for row, query in enumerate(queries) if query.persona[: limits.persona_sentences]]
+        tokens = persona_tokens([queries[row] for row in known], self.tokenizer, limits, nested=False)
+        if tokens is not None:
+            for row, text in zip(known, self.encoder.texts(tokens), strict=True):
+                personas[row] = text
+        nothing = np.zeros(self.card.size, np.float32)
+        vectors = first_stage_vectors(
+            np.array([text.vector for text in contexts], np.float32).reshape(-1, self.card.size),
+            np.array([nothing if text is None else text.vector for text in personas], np.float32).reshape(
+                -1, self.card.size
+            ),
+            self.card.weights,
+        )
+        return EncodedQueries(contexts, personas, vectors)
+
+    def query_vectors(self, queries: Sequence[Query]) -> Floats:
+        """[B, d], whose product with the candidates' vectors is the first stage's score."""
+        return self.encode_queries(queries).vectors
+
+    def score(self, queries: Sequence[Query], candidates: CandidateStates, chosen: Indices) -> Scores:
+        if not len(queries):
+            return np.zeros((0, chosen.shape[1]), np.float32)
+        return self.rank(self.encode_queries(queries), candidates, chosen)
+
+    def rank(self, queries: EncodedQueries, candidates: CandidateStates, chosen: Indices) -> Scores:
+        """`score` for queries that are encoded already."""
+        scores = np.zeros(chosen.shape, np.float32)
+        for row, wanted in enumerate(chosen):
+            if self.ranker is None:
+                scores[row] = candidates.vectors[wanted] @ queries.vectors[row]
+                continue
+            lengths = candidates.offsets[wanted + 1] - candidates.offsets[wanted]
+            order = np.argsort(lengths, kind="stable")
+            for start in range(0, len(order), CANDIDATES_AT_ONCE):
+                part = order[start : start + CANDIDATES_AT_ONCE]
+                scores[row, part] = self._match(queries, row, candidates, wanted[part])
+        return scores
+
+    def _match(self, queries: EncodedQueries, row: int, candidates: CandidateStates, wanted: Indices) -> Scores:
+        assert self.ranker is not None
+        states, mask = candidates.padded(wanted)
+        shared = {"candidates": states, "mask": mask, "vectors": np.asarray(candidates.vectors[wanted], np.float32)}
+        sides = ((queries.contexts[row], self.card.weights.context), (queries.personas[row], self.card.weights.persona))
+        scores = np.zeros(len(wanted), np.float32)
+        for text, weights in sides:
+            if text is not None:
+                own = {"states": text.states, "vector": text.vector, "weights": np.array(weights, np.float32)}
+                scores += self.ranker.run(None, own | shared)[0]
+        return scores
+
+    def attention(self, query: Query, response: str) -> Attention:
+        """What each word of a reply looks at in the context and the persona (CoBERT only)."""
+        if self.ranker is None:
+            raise AllearsError(f"a {self.card.name} compares whole texts, not words; use a cobert bundle")
+        (reply,) = self.encoder.texts(response_tokens([response], self.tokenizer, self.card.limits))
+        encoded = self.encode_queries([query])
+        context, persona = encoded.contexts[0], encoded.personas[0]
+        return Attention(
+            reply_tokens=self._words(reply),
+            context_tokens=self._words(context),
+            context=self._looks_at(reply, context),
+            persona_tokens=[] if persona is None else self._words(persona),
+            persona=None if persona is None else self._looks_at(reply, persona),
+        )
+
+    def _looks_at(self, reply: Text, other: Text) -> Floats:
+        affinity = reply.states @ other.states.T / self.card.temperature  # equation 1, transposed
+        weights = np.exp(affinity - affinity.max(-1, keepdims=True))
+        found: Floats = weights / weights.sum(-1, keepdims=True)  # equation 3
+        return found
+
+    def _words(self, text: Text) -> list[str]:
+        return [self.tokenizer.backend.id_to_token(int(token)) or "" for token in text.ids]
+
+
+def _session(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    if threads is not None:
+        options.intra_op_num_threads = threads
+    options.log_severity_level = 3  # errors reach the caller as exceptions
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises its own kinds of RuntimeError and of bare Exception
+        reason = str(error).splitlines()[0]
+        raise AllearsError(f"{path}: the graph cannot be loaded ({reason}); export the bundle again") from error

@@ -1,0 +1,209 @@
+"""A trained selection model on disk: `model.json` (what it is), `model.safetensors` (its weights), and its
+tokenizer. `load` gives back a `TorchSelector`, the torch side of the `Selector` protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from allears.errors import AllearsError
+from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.inputs import Encoded, Inputs, stack
+from allears.selection.features import persona_tokens, query_tokens, response_tokens
+from allears.selection.selector import Indices, Query, Scores
+from allears.text.layout import Limits
+from allears.text.tokenizer import Tokenizer, WordPiece, WordVocabulary
+
+# name in a recipe -> module:class. Word models read a learned word vocabulary, the others a pretrained encoder.
+WORD_MODELS = {"bow": "bow:BagOfWords", "hlstm": "hlstm:HLSTM", "dim": "dim:DIM"}
+ENCODER_MODELS = {
+    "bi_encoder": "bi_encoder:BiEncoder",
+    "poly_encoder": "poly_encoder:PolyEncoder",
+    "cobert": "cobert:CoBERT",
+    "memnet": "memnet:MemNet",
+    "dam": "dam:DAM",
+    "bert_dim": "bert_dim:BertDIM",
+    "cross_encoder": "cross_encoder:CrossEncoder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """Everything needed to build the model again before its weights are loaded."""
+
+    name: str
+    options: dict[str, Any]
+    limits: Limits
+    encoder: dict[str, Any] | None = None  # the encoder's configuration
+    vocabulary_size: int | None = None
+
+
+def model_class(name: str) -> type[nn.Module]:
+    where = (WORD_MODELS | ENCODER_MODELS).get(name)
+    if where is None:
+        known = ", ".join(WORD_MODELS | ENCODER_MODELS)
+        raise AllearsError(f"unknown selection model {name!r}; known are {known}")
+    module, _, attribute = where.partition(":")
+    found: type[nn.Module] = getattr(import_module(f"allears.selection.{module}"), attribute)
+    return found
+
+
+def build(card: ModelCard, encoder: Encoder | None = None) -> nn.Module:
+    """The model a card describes; with `encoder` given, on top of those weights."""
+    kind = model_class(card.name)
+    try:
+        if card.name in WORD_MODELS:
+            return kind(vocabulary_size=card.vocabulary_size, **card.options)
+        return kind(encoder or Encoder.from_config(card.encoder or {}), **card.options)
+    except TypeError as error:
+        raise AllearsError(f"model {card.name!r}: {error}") from error
+
+
+def save(folder: Path, model: nn.Module, card: ModelCard, tokenizer: Tokenizer) -> None:
+    """Write a model folder; each file is complete or absent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(tokenizer, WordPiece):
+        tokenizer.backend.save(str(folder / "tokenizer.json"))
+    elif isinstance(tokenizer, WordVocabulary):
+        _write(folder / "vocabulary.txt", "\n".join(tokenizer.words_) + "\n")
+    _write(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
+    save_weights(folder / "model.safetensors", model)
+
+
+def save_weights(path: Path, model: nn.Module) -> None:
+    """Weights to safetensors by way of a temporary file: a kill never leaves half a checkpoint."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    temporary = path.with_name(path.name + ".part")
+    save_file(tensors, temporary)
+    temporary.rename(path)
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """Weights from safetensors; a corrupt or foreign file is one clear sentence."""
+    try:
+        model.load_state_dict(load_file(path))
+    except FileNotFoundError:
+        raise AllearsError(f"{path}: no such checkpoint") from None
+    except (SafetensorError, OSError) as error:
+        raise AllearsError(f"{path}: the checkpoint is corrupt ({error}); train again or restore it") from error
+    except RuntimeError as error:
+        detail = str(error).splitlines()[-1].strip()
+        raise AllearsError(f"{path}: the checkpoint is of another model ({detail})") from error
+
+
+def load(folder: Path | str, device: str = "cpu") -> TorchSelector:
+    """The selector in a run folder (or in its `best/`)."""
+    folder = Path(folder)
+    if (folder / "best" / "model.json").is_file():
+        folder = folder / "best"
+    if not (folder / "model.json").is_file():
+        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    try:
+        saved = json.loads((folder / "model.json").read_text())
+        card = ModelCard(**(saved | {"limits": Limits(**saved["limits"])}))
+    except (json.JSONDecodeError, TypeError, KeyError) as error:
+        raise AllearsError(f"{folder / 'model.json'}: not a model card ({error})") from error
+    model = build(card)
+    load_weights(folder / "model.safetensors", model)
+    tokenizer: Tokenizer
+    if (folder / "vocabulary.txt").is_file():
+        tokenizer = WordVocabulary().restore((folder / "vocabulary.txt").read_text().splitlines())
+    else:
+        tokenizer = encoder_tokenizer(folder)
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()[:16]
+    return TorchSelector(model, card, tokenizer, fingerprint=digest, device=device)
+
+
+class TorchSelector:
+    """A selection model with its tokenizer, on any torch device."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        card: ModelCard,
+        tokenizer: Tokenizer,
+        *,
+        fingerprint: str = "",
+        device: str = "cpu",
+        batch: int = 256,
+    ):
+        self.model, self.card, self.tokenizer = model.to(device).eval(), card, tokenizer
+        self.fingerprint, self.device, self.batch = fingerprint, device, batch
+
+    @torch.inference_mode()
+    def encode_responses(self, texts: Sequence[str]) -> Encoded:
+        """All candidates, [N, ...], padded to the longest of them. Encoded shortest first, to save padding."""
+        if not texts:
+            raise AllearsError("there are no candidates to encode; the pool is empty")
+        tokens = response_tokens(list(texts), self.tokenizer, self.card.limits)
+        inputs = Inputs.from_tokens(tokens)
+        lengths = inputs.mask.sum(-1)
+        order = lengths.argsort()
+        longest = inputs.ids.shape[-1]
+        parts = []
+        for start in range(0, len(texts), self.batch):
+            rows = order[start : start + self.batch]
+            width = max(1, int(lengths[rows].max()))
+            part = inputs[rows].map(lambda tensor, width=width: tensor[:, :width]).to(self.device)
+            with self._autocast():
+                parts.append(_widen(self.model.encode_response(part), longest - width))
+        back = order.argsort().to(self.device)
+        joined = stack(parts)
+        return joined[back]
+
+    @torch.inference_mode()
+    def score(self, queries: Sequence[Query], candidates: Encoded, chosen: Indices) -> Scores:
+        if not len(queries):
+            return np.zeros((0, chosen.shape[1]), np.float32)
+        model, limits = self.model, self.card.limits
+        context = query_tokens(queries, self.tokenizer, limits, nested=model.nested_context)
+        persona = persona_tokens(queries, self.tokenizer, limits, nested=model.nested_persona)
+        with self._autocast():
+            encoded = model.encode_context(Inputs.from_tokens(context).to(self.device))
+            known = (
+                model.encode_persona(Inputs.from_tokens(persona).to(self.device)) if persona is not None else None
+            )
+            rows = torch.from_numpy(chosen).to(self.device)
+            scores = model.score(encoded, known, candidates[rows])
+        return scores.float().cpu().numpy()
+
+    @torch.inference_mode()
+    def query_vectors(self, queries: Sequence[Query]) -> torch.Tensor:
+        """The contexts' vectors [B, d], for the first stage of a search."""
+        tokens = query_tokens(queries, self.tokenizer, self.card.limits, nested=self.model.nested_context)
+        with self._autocast():
+            vector = self.model.encode_context(Inputs.from_tokens(tokens).to(self.device)).vector
+        if vector is None:
+            raise AllearsError(f"a {self.card.name} makes no vectors to search by; use a bi_encoder or a pooled cobert")
+        return vector.float()
+
+    def _autocast(self) -> Any:
+        return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))
+
+
+def _widen(encoded: Encoded, more: int) -> Encoded:
+    """Pad the token dimension: the last of the mask and the inputs, the last but one of the states."""
+    return Encoded(
+        vector=encoded.vector,
+        states=None if encoded.states is None else F.pad(encoded.states, (0, 0, 0, more)),
+        mask=None if encoded.mask is None else F.pad(encoded.mask, (0, more)),
+        inputs=None if encoded.inputs is None else encoded.inputs.map(lambda tensor: F.pad(tensor, (0, more))),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.rename(path)

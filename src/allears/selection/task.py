@@ -1,0 +1,220 @@
+"""The training task of response selection: which data, which model, which negatives, which teacher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from allears.conversation import Example
+from allears.corpora import data_root
+from allears.errors import AllearsError
+from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.selection import saved
+from allears.selection.dataset import Layout, SelectionDataset
+from allears.selection.evaluate import evaluate_selection, split_examples
+from allears.selection.losses import LossOptions, SelectionBatch, step
+from allears.selection.mining import mine_negatives, teacher_scores
+from allears.text.layout import Limits
+from allears.text.tokenizer import Tokenizer, WordVocabulary
+from allears.training.loop import Backward
+from allears.training.recipe import Recipe, parse
+from allears.training.workers import Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """`train` names corpora (or .jsonl files); several are joined. `valid` is one."""
+
+    train: tuple[str, ...]
+    valid: str
+    root: str = ""  # default: ALLEARS_DATA
+    train_split: str = "train"
+    valid_split: str = "valid"
+    every_turn: bool = False  # also learn to answer as the seeker: more pairs for further pre-training
+    context_turns: int = 0  # 0: as the corpus's paper does
+    persona: bool = True
+    train_limit: int = 0  # a seeded sample of the examples; 0: all
+    valid_limit: int = 0
+    candidates: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """`start` continues from another run's weights (those whose names and shapes agree)."""
+
+    name: str
+    encoder: str = ""
+    start: str = ""
+    options: dict[str, Any] | None = None
+    vectors: str = ""  # word vectors in the GloVe layout, for the word models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NegativeOptions:
+    """Hard negatives mined with another run; a teacher's scores of them, to distil."""
+
+    mine_with: str = ""
+    per_example: int = 0
+    random: int = 0  # how many of them are drawn from everywhere instead of nearby
+    skip: int = 5  # the nearest neighbours are often just as good as the truth
+    depth: int = 100  # drawn from the first `depth` neighbours
+    in_batch: bool = True  # other responses of the batch are negatives too
+    teacher: str = ""
+    distillation: float = 1.0
+    temperature: float = 1.0
+    cache_chunk: int = 0  # cached gradients: encode this many texts at a time
+
+
+EVALUATION_BATCH = 64
+
+
+class SelectionTask:
+    def __init__(self, recipe: Recipe, folder: Path):
+        known = {"data", "model", "limits", "negatives"}
+        unknown = set(recipe.tables) - known
+        if unknown:
+            raise AllearsError(f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}")
+        self.options = recipe.training
+        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
+        self.negatives = parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
+        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
+        root = data_root(self.data.root or None)
+        turns = self.data.context_turns or None
+        train = [
+            example
+            for name in self.data.train
+            for example in split_examples(
+                name, self.data.train_split, root, turns, every_turn=self.data.every_turn
+            )
+        ]
+        self.valid = split_examples(self.data.valid, self.data.valid_split, root, turns)
+        train = sample(train, self.data.train_limit, self.options.seed)
+        torch.manual_seed(self.options.seed)
+        self.model, self.card, self.tokenizer = build_model(wanted, limits, train)
+        layout = Layout(self.model.nested_context, self.model.nested_persona)
+        self.train = SelectionDataset(
+            train, self.tokenizer, limits, layout, seed=self.options.seed, use_persona=self.data.persona
+        )
+        self.data_fingerprint = self.train.fingerprint
+        self.mined: np.ndarray | None = None
+        self.teacher: np.ndarray | None = None
+        if self.negatives.per_example:
+            self._prepare_negatives(folder)
+
+    def _prepare_negatives(self, folder: Path) -> None:
+        """Mined once and kept in the run folder, so that a resumed run has the very same ones."""
+        kept = folder / "negatives.npz"
+        if kept.is_file():
+            with np.load(kept) as file:
+                self.mined, self.teacher = file["mined"], file["teacher"] if "teacher" in file else None
+            return
+        options = self.negatives
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        miner = saved.load(options.mine_with, device)
+        self.mined = mine_negatives(
+            miner, self.train, options.per_example, random=options.random, skip=options.skip, depth=options.depth,
+            seed=self.options.seed,
+        )
+        arrays = {"mined": self.mined}
+        if options.teacher:
+            teacher = saved.load(options.teacher, device)
+            self.teacher = arrays["teacher"] = teacher_scores(teacher, self.train, self.mined)
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / "negatives.part.npz"
+        np.savez(temporary, **arrays)
+        temporary.rename(kept)
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        return self.train.batches(self.options.batch, epoch)
+
+    def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
+        rows = workers.share(batch)
+        return step(
+            self.model,
+            self._batch(rows, epoch).to(workers.device),
+            workers,
+            backward,
+            LossOptions(self.negatives.in_batch, self.negatives.cache_chunk, self.negatives.distillation),
+        )
+
+    def _batch(self, rows: list[int], epoch: int) -> SelectionBatch:
+        data = self.train
+        answers = list(rows)
+        if self.mined is not None:
+            answers += self.mined[rows].ravel().tolist()
+        teacher = None
+        if self.teacher is not None:
+            teacher = torch.from_numpy(self.teacher[rows] / self.negatives.temperature)
+        return SelectionBatch(
+            contexts=data.contexts(rows),
+            personas=data.personas_of(rows, epoch),
+            responses=data.responses_of(answers),
+            numbers=torch.from_numpy(data.response_numbers[answers]),
+            size=len(rows),
+            teacher=teacher,
+        )
+
+    def evaluate(self, device: torch.device) -> dict[str, float]:
+        selector = saved.TorchSelector(self.model, self.card, self.tokenizer, device=str(device))
+        report = evaluate_selection(
+            selector,
+            self.valid,
+            candidates=self.data.candidates,
+            batch=EVALUATION_BATCH,
+            persona_sentences=None if self.data.persona else 0,
+            limit=self.data.valid_limit or None,
+        )
+        return {name: getattr(report, name) for name in ("recall_at_1", "recall_at_10", "recall_at_50", "mrr")}
+
+    def save(self, folder: Path) -> None:
+        saved.save(folder, self.model, self.card, self.tokenizer)
+
+
+def sample(items: list[Example], limit: int, seed: int) -> list[Example]:
+    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
+    if not limit or limit >= len(items):
+        return items
+    chosen = np.sort(np.random.default_rng(seed).choice(len(items), limit, replace=False))
+    return [items[position] for position in chosen]
+
+
+def build_model(
+    wanted: ModelOptions, limits: Limits, train: list[Example]
+) -> tuple[nn.Module, saved.ModelCard, Tokenizer]:
+    options = {key: tuple(v) if isinstance(v, list) else v for key, v in (wanted.options or {}).items()}
+    tokenizer: Tokenizer
+    if wanted.name in saved.WORD_MODELS:
+        tokenizer = WordVocabulary().fit(
+            text
+            for example in train
+            for text in (*(t.text for t in example.context), example.response.text, *example.persona.texts)
+        )
+        card = saved.ModelCard(wanted.name, options, limits, vocabulary_size=tokenizer.size)
+        model = saved.build(card)
+        if hasattr(model, "set_words"):
+            model.set_words(tokenizer.words_)
+        if wanted.vectors:
+            model.load_vectors(tokenizer.words_, wanted.vectors)
+        return model, card, tokenizer
+    saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
+    if wanted.start:
+        other = saved.load(wanted.start)
+        if not hasattr(other.model, "encoder"):
+            raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
+        encoder, tokenizer = other.model.encoder, other.tokenizer
+    elif wanted.encoder:
+        encoder, tokenizer = Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder)
+    else:
+        raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
+    card = saved.ModelCard(wanted.name, options, limits, encoder=encoder.config)
+    model = saved.build(card, encoder)
+    if wanted.start and type(other.model) is type(model):
+        alike = {k: v for k, v in other.model.state_dict().items() if k in model.state_dict()}
+        model.load_state_dict(alike, strict=False)
+    return model, card, tokenizer

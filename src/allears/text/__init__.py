@@ -1,0 +1,1 @@
+"""From text to numbers: tokenizers, vocabularies, and the layouts that models read."""

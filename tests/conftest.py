@@ -1,0 +1,17 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """The folder of the real corpora, or the test is skipped."""
+    root = os.environ.get("ALLEARS_DATA")
+    if not root or not Path(root).is_dir():
+        pytest.skip("ALLEARS_DATA is not set to a folder")
+    return Path(root)
