@@ -4,8 +4,9 @@
     python benchmarks/corpora.py --root DIR --json
 
 Speed is a ratio within one run: reading ED's training split into Conversations against a bare `csv.reader`
-pass over the same (uncompressed) bytes, processor time, alternating, best of several. Memory is the peak of what Python
-allocated while reading a made-up file and one ten times as long. The exit code is 1 if a limit is broken.
+pass over the same (uncompressed) bytes; processor time, alternating, best of several. Memory is the peak of
+what Python allocated while reading a made-up file (longer than any buffer) and one ten times as long. The
+exit code is 1 if a limit is broken.
 """
 
 from __future__ import annotations

@@ -144,6 +144,7 @@ def test_reading_goes_on_after_a_record_that_is_not_json(tmp_path: Path):
         ('[\n{"a": ', "line 2: record 0: not JSON, expecting value in line 2"),
         ("[\n3]", "line 2: record 0: expected an object, got int"),
         ('[{"a": NaN}]', "line 1: record 0: NaN is not JSON"),
+        ("[]\n[]", "line 2: more text after the end of the JSON array"),
         ("[" * 100_000, "line 1: record 0: nested too deeply"),
         ('[{"a": "\\ud83d"}]', "line 1: record 0: an escape such as .* only half of a character"),
     ],

@@ -24,7 +24,7 @@ quickly = settings(
 )
 
 # Pieces that mean something to one format or another, or that break an encoding. (JSON nested beyond Python's
-# recursion limit is in tests/corpora: here Hypothesis's own hook on the garbage collector would trip over it.)
+# recursion limit is tried in tests/corpora: here Hypothesis's own hook on garbage collection would trip.)
 PIECES = [
     b"\n", b"\r", b"\r\n", b"\t", b",", b"|", b" ", b'"', b"'", b"\\", b"[", b"]", b"{", b"}", b":", b"\0",
     b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", "é🌧\u2028\x85".encode(), b"\\ud83d", b"\\u0000",

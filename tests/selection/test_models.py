@@ -18,6 +18,7 @@ from tokenizers.pre_tokenizers import Whitespace
 from torch import Tensor, nn
 
 from allears.conversation import Role, Turn
+from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
 from allears.selection import saved
 from allears.selection.contract import SelectionModel
@@ -176,6 +177,18 @@ def test_the_tests_cover_every_model_in_the_registry() -> None:
     assert all(isinstance(build(name), SelectionModel) for name in MODELS)
 
 
+@pytest.mark.parametrize("name", ["bi_encoder", "poly_encoder", "cobert", "memnet"])
+def test_an_unknown_similarity_is_one_sentence(name: str) -> None:
+    card = ModelCard(name, {"similarity": "cosin"}, Limits(), encoder=TINY_BERT)
+    with pytest.raises(AllearsError, match="unknown similarity 'cosin'; use 'dot' or 'cosine'"):
+        saved.build(card)
+
+
+def test_dam_refuses_layers_the_encoder_does_not_have() -> None:
+    with pytest.raises(AllearsError, match="the encoder has layers 0 to 2, but 12 is asked for"):
+        saved.build(ModelCard("dam", {"layers": [0, 12]}, Limits(), encoder=TINY_BERT))
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_overfits_32_examples(name: str) -> None:
     examples, size = made_up(32, seed=3, longest=4, most=2), 8
@@ -317,9 +330,9 @@ def test_scoring_in_chunks_changes_neither_scores_nor_gradients(name: str) -> No
 def test_learns_in_bfloat16_as_on_a_gpu(name: str) -> None:
     model, examples = build(name).train(), made_up(4)
     with torch.autocast("cpu", torch.bfloat16):
-        scores = scores_of(model, examples).float()
-        loss = F.cross_entropy(scores, torch.arange(4))
-    loss.backward()
+        scores = scores_of(model, examples)
+    assert scores.dtype == torch.float32, "half precision would round close scores to ties"
+    F.cross_entropy(scores, torch.arange(4)).backward()
     exact = scores_of(model, examples)
     assert ((scores - exact).abs() <= 0.05 * (1 + exact.abs().max())).all()
 

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from allears import __version__
-from allears.cli import data, evaluate, train
+from allears.cli import data, evaluate, export, index, reddit, train
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
@@ -21,7 +21,10 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(index.app, name="index")
+app.add_typer(reddit.app, name="reddit")
 app.command(name="train")(train.train)
+app.command(name="export")(export.export)
 
 
 @app.callback(invoke_without_command=True)

@@ -76,6 +76,9 @@ def json_array(source: Source, on_bad: OnBad) -> Iterator[tuple[int, int, Record
         else:
             yield position, line, value
         position += 1
+    window.step_to(window.position + 1)
+    if window.next_character():
+        on_bad(CorpusError("more text after the end of the JSON array", source=source, line=window.line))
 
 
 def conversations(
@@ -195,10 +198,9 @@ class _Window:
                     continue
                 line = self.line + self.text.count("\n", self.position, error.pos)
                 raise ValueError(f"{_json_problem(error)} in line {line}") from error
-            if end < len(self.text) or not self._read_on():
-                text = self.text[self.position : end]
-                self.step_to(end)
-                return value, text
+            text = self.text[self.position : end]
+            self.step_to(end)
+            return value, text
 
     def _read_on(self) -> bool:
         """Drop what was used and read at least as much again as is left, so that a long record is not

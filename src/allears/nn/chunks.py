@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from allears.nn.inputs import Encoded
+from allears.nn.inputs import Encoded, length, narrow
 
 Score = Callable[[Encoded, Encoded | None, Encoded], Tensor]
+# On a CPU: so many candidates at a time that what is computed for them is still in its caches when read.
+CACHED_CANDIDATES = 25
 
 
 def score_in_chunks(
@@ -24,6 +26,9 @@ def score_in_chunks(
     candidates = response.tensors()[0].shape[1]
     # longer inputs make larger tensors per pair, so fewer pairs go together
     step = max(1, pairs * 128 // (batch * max(1, _tokens(context) + _tokens(persona))))
+    on_cpu = response.tensors()[0].device.type == "cpu"  # a GPU would rather have few large steps
+    if on_cpu and length(response) and not torch.is_grad_enabled():
+        return _score_shortest_first(score, context, persona, response, step=min(step, CACHED_CANDIDATES))
     if step >= candidates:
         return score(context, persona, response)
     chunks = []
@@ -34,6 +39,20 @@ def score_in_chunks(
         else:
             chunks.append(score(context, persona, chunk))
     return torch.cat(chunks, 1)
+
+
+def _score_shortest_first(
+    score: Score, context: Encoded, persona: Encoded | None, response: Encoded, *, step: int
+) -> Tensor:
+    """Candidates of about the same length together: nobody is compared with much padding."""
+    mask = response.mask if response.mask is not None else response.inputs.mask  # [B or 1, C, n]
+    lengths = mask.sum(-1).amax(0)  # [C]
+    order = lengths.argsort()
+    parts = []
+    for rows in order.split(step):
+        longest = max(1, int(lengths[rows].amax()))
+        parts.append(score(context, persona, narrow(response[:, rows], longest)))
+    return torch.cat(parts, 1)[:, order.argsort()]
 
 
 def _tokens(side: Encoded | None) -> int:

@@ -10,7 +10,8 @@ For one context X [m, d] and one response Y [n, d] the paper computes
 
 Here the same is done for B contexts against C candidates at once. Nothing is repeated per candidate: shared
 candidates stay [C, n, d], and the only large tensor is hop 1's [B, C, m, d], which callers bound by
-scoring candidates in chunks.
+scoring candidates in chunks. It is made once and read once, by its maximum; masks are applied to the
+attentions, which are a tenth of its size.
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from allears.nn.pooling import masked_max, masked_mean, masked_softmax
+from allears.nn.pooling import highest, masked_softmax
+
+Attention = tuple[Tensor, Tensor]  # X2Y [B, C, m, n] and Y2X [B, C, n, m]
 
 
 def co_attend(
     left: Tensor, left_mask: Tensor, right: Tensor, right_mask: Tensor, *, temperature: float | Tensor = 1.0
-) -> tuple[Tensor, Tensor]:
-    """Equations 1 to 3. left [B, m, d], right [B or 1, C, n, d]: X2Y [B, C, m, n] and Y2X [B, C, n, m]."""
-    if len(right) == 1:
-        affinity = torch.einsum("bmd,cnd->bcmn", left, right[0]) / temperature
-    else:
-        affinity = torch.einsum("bmd,bcnd->bcmn", left, right) / temperature
-    left_to_right = masked_softmax(affinity, right_mask[:, :, None, :])
-    right_to_left = masked_softmax(affinity.transpose(-1, -2), left_mask[:, None, None, :])
+) -> Attention:
+    """Equations 1 to 3. left [B, m, d], right [B or 1, C, n, d]."""
+    words = right.flatten(1, 2)  # [B or 1, C·n, d]: one matrix product for all candidates
+    affinity = words @ (left / temperature).transpose(-1, -2)  # Aᵀ: [B, C·n, m]
+    affinity = affinity.unflatten(1, right.shape[1:3])  # [B, C, n, m]
+    left_to_right = masked_softmax(affinity.transpose(-1, -2), right_mask[:, :, None, :])
+    right_to_left = masked_softmax(affinity, left_mask[:, None, None, :])
     return left_to_right, right_to_left
 
 
@@ -39,24 +41,28 @@ def first_hop(
     left_mask: Tensor,
     right: Tensor,
     right_mask: Tensor,
-    attention: tuple[Tensor, Tensor],
+    attention: Attention,
     poolings: tuple[str, ...] = ("max",),
 ) -> tuple[Tensor, Tensor]:
     """X' and Y', pooled: two tensors [B, C, d * len(poolings)]."""
     left_to_right, right_to_left = attention
-    if len(right) == 1:
-        attended_left = torch.einsum("bcmn,cnd->bcmd", left_to_right, right[0])
-    else:
-        attended_left = torch.einsum("bcmn,bcnd->bcmd", left_to_right, right)
-    attended_right = torch.einsum("bcnm,bmd->bcnd", right_to_left, left)
-    candidates = left_to_right.shape[1]
-    left_real = left_mask[:, None].expand(-1, candidates, -1)
-    right_real = right_mask.expand(len(left), -1, -1)
-    pools = {"max": masked_max, "mean": masked_mean}
-    return (
-        torch.cat([pools[name](attended_left, left_real) for name in poolings], -1),
-        torch.cat([pools[name](attended_right, right_real) for name in poolings], -1),
-    )
+    pooled_left, pooled_right = [], []
+    for pooling in poolings:
+        if pooling == "mean":  # the mean of X2Y Y is mean(X2Y) Y
+            over_right, over_left = mean_attention(left_mask, right_mask, attention)
+            pooled_left.append(_read_right(over_right, right).squeeze(-2))
+            pooled_right.append(_read_left(over_left, left).squeeze(-2))
+        else:
+            # Padding attends as the first token does, so that it can neither raise a maximum nor lower it.
+            from_left = torch.where(
+                left_mask[:, None, :, None].bool(), left_to_right, left_to_right[:, :, :1]
+            )
+            from_right = torch.where(right_mask[..., None].bool(), right_to_left, right_to_left[:, :, :1])
+            pooled_left.append(highest(_read_right(from_left, right)))
+            pooled_right.append(highest(_read_left(from_right, left)))
+    # an empty text has no first token either: it takes part in nothing
+    real = (left_mask.any(-1)[:, None] & right_mask.any(-1))[..., None]  # [B, C, 1]
+    return torch.cat(pooled_left, -1) * real, torch.cat(pooled_right, -1) * real
 
 
 def later_hop(
@@ -64,22 +70,35 @@ def later_hop(
     left_mask: Tensor,
     right: Tensor,
     right_mask: Tensor,
-    attention: tuple[Tensor, Tensor],
+    attention: Attention,
     hop: int = 2,
 ) -> tuple[Tensor, Tensor]:
     """X'' and Y'' (equations 4 and 5; hop 3 attends once more over those attentions): two [B, C, d]."""
     left_to_right, right_to_left = attention
-    # mean over the real positions of the first dimension: 1 × n and 1 × m
-    over_right = masked_mean(left_to_right, left_mask[:, None].expand(-1, left_to_right.shape[1], -1))
-    over_left = masked_mean(right_to_left, right_mask.expand(len(left), -1, -1))
+    over_right, over_left = mean_attention(left_mask, right_mask, attention)
     for _ in range(hop - 1):
-        over_left, over_right = (
-            torch.einsum("bcn,bcnm->bcm", over_right, right_to_left),
-            torch.einsum("bcm,bcmn->bcn", over_left, left_to_right),
-        )
-    attended_left = torch.einsum("bcm,bmd->bcd", over_left, left)
-    if len(right) == 1:
-        attended_right = torch.einsum("bcn,cnd->bcd", over_right, right[0])
-    else:
-        attended_right = torch.einsum("bcn,bcnd->bcd", over_right, right)
-    return attended_left, attended_right
+        over_left, over_right = over_right @ right_to_left, over_left @ left_to_right
+    return _read_left(over_left, left).squeeze(-2), _read_right(over_right, right).squeeze(-2)
+
+
+def mean_attention(left_mask: Tensor, right_mask: Tensor, attention: Attention) -> Attention:
+    """mean(X2Y) and mean(Y2X) over the real tokens that attend: [B, C, 1, n] and [B, C, 1, m]."""
+    left_to_right, right_to_left = attention
+    left_share, right_share = (
+        mask / mask.sum(-1, keepdim=True).clamp(min=1) for mask in (left_mask, right_mask)
+    )
+    # as matrix products: B·C rows of weights instead of a weighted copy of the attentions
+    return left_share[:, None, None] @ left_to_right, right_share[:, :, None] @ right_to_left
+
+
+def _read_left(weights: Tensor, left: Tensor) -> Tensor:
+    """weights [B, C, k, m] over the tokens of left [B, m, d]: [B, C, k, d]."""
+    read = weights.flatten(1, 2) @ left  # one matrix product for all candidates
+    return read.unflatten(1, weights.shape[1:3])
+
+
+def _read_right(weights: Tensor, right: Tensor) -> Tensor:
+    """weights [B, C, k, n] over the tokens of right [B or 1, C, n, d]: [B, C, k, d]."""
+    if len(right) == len(weights):
+        return weights @ right
+    return torch.einsum("bckn,cnd->bckd", weights, right[0])  # shared candidates are not repeated

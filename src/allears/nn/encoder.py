@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
+from transformers.utils import logging
 
 from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
@@ -20,13 +22,17 @@ class Encoder(nn.Module):
     def __init__(self, model: nn.Module):
         super().__init__()
         self.model = model
-        self.size: int = model.config.hidden_size
-        self.depth: int = model.config.num_hidden_layers
-        self.segments_known: bool = getattr(model.config, "type_vocab_size", 0) > 1
+        settings: Any = model.config
+        self.settings = settings  # the library's own configuration object
+        self.size: int = settings.hidden_size
+        self.depth: int = settings.num_hidden_layers
+        self.segments_known: bool = getattr(settings, "type_vocab_size", 0) > 1
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> Encoder:
         """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`)."""
+        logging.disable_progress_bar()  # a bar and a report about the pooling layer we leave out: noise
+        logging.set_verbosity_error()
         try:
             model = AutoModel.from_pretrained(str(name), add_pooling_layer=False)
         except TypeError:  # families without a pooling layer do not know the argument
@@ -43,11 +49,16 @@ class Encoder(nn.Module):
         """An encoder of that shape with fresh weights: how a saved run rebuilds its model."""
         kind = config["model_type"]
         settings = {key: value for key, value in config.items() if key != "model_type"}
-        return cls(AutoModel.from_config(AutoConfig.for_model(kind, **settings), add_pooling_layer=False))
+        shape = AutoConfig.for_model(kind, **settings)
+        try:
+            model = AutoModel.from_config(shape, add_pooling_layer=False)
+        except TypeError:  # families without a pooling layer do not know the argument
+            model = AutoModel.from_config(shape)
+        return cls(model)
 
     @property
     def config(self) -> dict[str, Any]:
-        return self.model.config.to_diff_dict() | {"model_type": self.model.config.model_type}
+        return {**self.settings.to_diff_dict(), "model_type": self.settings.model_type}
 
     def forward(self, inputs: Inputs, *, all_layers: bool = False) -> Tensor:
         """Last-layer states [..., L, d]; with `all_layers`, every layer's: [..., layers + 1, L, d]."""
@@ -68,6 +79,23 @@ class Encoder(nn.Module):
         return states.reshape(*leading, *states.shape[1:])
 
 
+class OwnEncoders(nn.ModuleDict):
+    """The inputs that have an encoder of their own: none when all share the model's (the papers' choice), or
+    persona and response, each with a copy that learns apart, while the context keeps the model's.
+
+    Kept as `model.encoders` beside `model.encoder`, so that a model that shares is the same with or without.
+    """
+
+    def __init__(self, encoder: Encoder, *, separate: bool):
+        own = ("persona", "response") if separate else ()
+        super().__init__({side: deepcopy(encoder) for side in own})
+
+    def pick(self, side: str, shared: Encoder) -> Encoder:
+        """The encoder of a side ("context", "persona" or "response"): its own, or the shared one."""
+        chosen: Encoder = self[side] if side in self else shared  # type: ignore[assignment]
+        return chosen
+
+
 def encoder_tokenizer(name: str | Path) -> WordPiece:
     """The tokenizer that belongs to an encoder, by hub name or path."""
     if (Path(name) / "tokenizer.json").is_file():
@@ -77,7 +105,9 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(name), use_fast=True)
     except (OSError, ValueError) as error:
-        raise AllearsError(f"the tokenizer of {str(name)!r} cannot be loaded ({str(error).splitlines()[0]})") from error
+        raise AllearsError(
+            f"the tokenizer of {str(name)!r} cannot be loaded ({str(error).splitlines()[0]})"
+        ) from error
     with TemporaryDirectory() as folder:
         tokenizer.backend_tokenizer.save(f"{folder}/tokenizer.json")
         return WordPiece(folder)

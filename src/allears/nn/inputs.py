@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from allears.text.layout import Tokens
@@ -31,7 +32,7 @@ class _TensorGroup:
         self.map(lambda tensor: found.append(tensor) or tensor)  # type: ignore[func-returns-value]
         return found
 
-    def __getitem__(self, key) -> Self:
+    def __getitem__(self, key: Any) -> Self:
         return self.map(lambda tensor: tensor[key])
 
     def to(self, device: torch.device | str) -> Self:
@@ -68,8 +69,39 @@ class Encoded(_TensorGroup):
     inputs: Inputs = None  # type: ignore[assignment]
 
 
+def length(encoded: Encoded) -> int:
+    """How many token positions an encoding has, padding and all; 0 for one that is only a vector."""
+    if encoded.mask is not None:
+        return encoded.mask.shape[-1]
+    return 0 if encoded.inputs is None else encoded.inputs.mask.shape[-1]
+
+
+def widen(encoded: Encoded, longest: int) -> Encoded:
+    """Pad the token dimension to `longest`: the last of the mask and the inputs, the last but one of the states."""
+    more = longest - length(encoded)
+    if more <= 0:
+        return encoded
+    return Encoded(
+        vector=encoded.vector,
+        states=None if encoded.states is None else F.pad(encoded.states, (0, 0, 0, more)),
+        mask=None if encoded.mask is None else F.pad(encoded.mask, (0, more)),
+        inputs=None if encoded.inputs is None else encoded.inputs.map(lambda t: F.pad(t, (0, more))),
+    )
+
+
+def narrow(encoded: Encoded, longest: int) -> Encoded:
+    """Cut the token dimension to its first `longest` places; `widen` the other way round."""
+    return Encoded(
+        vector=encoded.vector,
+        states=None if encoded.states is None else encoded.states[..., :longest, :],
+        mask=None if encoded.mask is None else encoded.mask[..., :longest],
+        inputs=None if encoded.inputs is None else encoded.inputs[..., :longest],
+    )
+
+
 def stack(parts: Sequence[Encoded]) -> Encoded:
-    """Several encodings of the same kind, one after another along the batch."""
-    rows = zip(*(part.tensors() for part in parts), strict=True)
+    """Several encodings of the same kind, one after another along the batch, padded to the longest."""
+    longest = max(map(length, parts))
+    rows = zip(*(widen(part, longest).tensors() for part in parts), strict=True)
     joined = iter([torch.cat(group) for group in rows])
     return parts[0].map(lambda _: next(joined))

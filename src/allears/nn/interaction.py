@@ -20,6 +20,7 @@ from allears.nn.coattention import co_attend
 from allears.nn.inputs import Encoded
 from allears.nn.pooling import masked_max, masked_softmax
 from allears.nn.recurrent import BiLSTM
+from allears.nn.similarity import LinearScore
 
 
 class InteractiveMatching(nn.Module):
@@ -32,8 +33,7 @@ class InteractiveMatching(nn.Module):
         # The authors cut these weights off at zero before the softmax; a start below zero would never learn.
         self.persona_weight = nn.Linear(4 * hidden_size, 1, bias=False)
         self.hidden = nn.Linear(16 * hidden_size, mlp_size)
-        # no bias: it would raise all candidates alike
-        self.output = nn.Linear(mlp_size, 1, bias=False)
+        self.output = LinearScore(mlp_size)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
@@ -49,7 +49,7 @@ class InteractiveMatching(nn.Module):
             known = real.any(-1, keepdim=True).to(answer.dtype)  # [B, 1, 1]: an empty persona says nothing
             parts += [torch.einsum("bcs,bcsh->bch", weights, sentences), answer * known]
         features = self.dropout(torch.cat(parts, -1))  # [B, C, 16h]
-        scores: Tensor = self.output(self.dropout(self.hidden(features).relu())).squeeze(-1)
+        scores: Tensor = self.output(self.dropout(self.hidden(features).relu()))
         return scores
 
     def _match(self, side: Encoded, response: Encoded) -> tuple[Tensor, Tensor]:

@@ -21,8 +21,15 @@ def masked_max(states: Tensor, mask: Tensor) -> Tensor:
     """Maximum over the real tokens, shapes as above; zero where nothing is real."""
     real = mask.unsqueeze(-1).bool()
     lowest = torch.finfo(states.dtype).min
-    highest = states.masked_fill(~real, lowest).amax(-2)
-    return highest.masked_fill(~real.any(-2), 0.0)
+    return highest(states.masked_fill(~real, lowest)).masked_fill(~real.any(-2), 0.0)
+
+
+def highest(states: Tensor) -> Tensor:
+    """Maximum over all tokens: [..., L, d] to [..., d]."""
+    if not states.requires_grad:
+        return states.amax(-2)  # twice as fast on a CPU, as it does not note where the maximum was
+    # .amax would compare everything again in its backward pass; .max writes one place per maximum
+    return states.max(-2).values
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:

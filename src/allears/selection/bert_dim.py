@@ -6,16 +6,17 @@ and sentence BiLSTM. Matching, aggregation and the MLP are DIM's own, `nn/intera
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from allears.nn.chunks import score_in_chunks
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.interaction import InteractiveMatching
 from allears.nn.rows import encode_rows
+from allears.selection.contract import SelectionModel
 
 
-class BertDIM(nn.Module):
+class BertDIM(SelectionModel):
     nested_context = True
     nested_persona = True
 

@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import pool
-from allears.nn.similarity import dot_scores, mean_query
+from allears.nn.similarity import dot_scores, known_similarity, mean_query
+from allears.selection.contract import SelectionModel
 
 
-class BiEncoder(nn.Module):
+class BiEncoder(SelectionModel):
     nested_context = False
     nested_persona = False
 
@@ -28,7 +29,7 @@ class BiEncoder(nn.Module):
     ):
         super().__init__()
         self.encoder = encoder
-        self.pooling, self.similarity = pooling, similarity
+        self.pooling, self.similarity = pooling, known_similarity(similarity)
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
 

@@ -15,9 +15,10 @@ from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
 from allears.nn.similarity import dot_scores, mean_query
 from allears.nn.words import WordEmbedding
+from allears.selection.contract import SelectionModel
 
 
-class BagOfWords(nn.Module):
+class BagOfWords(SelectionModel):
     nested_context = False
     nested_persona = False
 

@@ -1,9 +1,9 @@
 """A bundle: an exported model in one folder that needs no torch.
 
-    bundle.json             what it is, and the size and SHA-256 of every other file
-    tokenizer.json
-    encoder.onnx            tokens to states and one vector; its weights lie in encoder.onnx.data.0, .1, ...
-    ranker.onnx             CoBERT only: the co-attention of one query with its candidates
+bundle.json             what it is, and the size and SHA-256 of every other file
+tokenizer.json
+encoder.onnx            tokens to states and one vector; its weights lie in encoder.onnx.data.0, .1, ...
+ranker.onnx             CoBERT only: the co-attention of one query with its candidates
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class BundleCard:
                 **saved
                 | {
                     "limits": Limits(**saved["limits"]),
-                    "weights": SideWeights(*(tuple(saved["weights"][side]) for side in ("context", "persona"))),
+                    "weights": SideWeights(
+                        *(tuple(saved["weights"][side]) for side in ("context", "persona"))
+                    ),
                     "files": {name: BundleFile(**facts) for name, facts in saved["files"].items()},
                 }
             )
@@ -109,7 +111,9 @@ def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None
                 "changed; copy or export the bundle again"
             )
         if verify and BundleFile.of(path) != facts:
-            raise AllearsError(f"{path}: its SHA-256 is wrong, so the file is corrupt; copy or export it again")
+            raise AllearsError(
+                f"{path}: its SHA-256 is wrong, so the file is corrupt; copy or export it again"
+            )
 
 
 def fingerprint(files: Mapping[str, BundleFile], weights: SideWeights) -> str:

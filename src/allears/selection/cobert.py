@@ -29,10 +29,11 @@ from allears.nn.coattention import co_attend, first_hop, later_hop
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
-from allears.nn.similarity import dot_scores
+from allears.nn.similarity import dot_scores, known_similarity
+from allears.selection.contract import SelectionModel
 
 
-class CoBERT(nn.Module):
+class CoBERT(SelectionModel):
     nested_context = False
     nested_persona = False
 
@@ -51,7 +52,7 @@ class CoBERT(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.hops, self.poolings = tuple(hops), tuple(poolings)
-        self.similarity, self.pooled = similarity, pooled
+        self.similarity, self.pooled = known_similarity(similarity), pooled
         self.chunk_pairs = chunk_pairs  # how many context-candidate pairs are co-attended at a time
         self.temperature: float | None = None if temperature == "learned" else float(temperature)
         if self.temperature is None:
@@ -105,7 +106,7 @@ class CoBERT(nn.Module):
                 x, y = later_hop(*sides, attention, hop)
             if self.similarity == "cosine":
                 scale = getattr(self, f"{name}_log_scales")[position].exp()
-                parts.append(F.cosine_similarity(x, y, dim=-1) * scale)
+                parts.append(F.cosine_similarity(x.float(), y.float(), dim=-1) * scale)
             else:
-                parts.append((x * y).sum(-1))
+                parts.append((x.float() * y.float()).sum(-1))
         return torch.stack(parts).sum(0)

@@ -16,9 +16,11 @@ from allears.nn.chunks import score_in_chunks
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import pool
+from allears.nn.similarity import LinearScore
+from allears.selection.contract import SelectionModel
 
 
-class CrossEncoder(nn.Module):
+class CrossEncoder(SelectionModel):
     nested_context = False
     nested_persona = False
 
@@ -36,8 +38,7 @@ class CrossEncoder(nn.Module):
         self.pooling, self.chunk_pairs = pooling, chunk_pairs
         self.maximum_tokens = maximum_tokens  # what the encoder's position embeddings reach to
         self.dropout = nn.Dropout(dropout)
-        # no bias: it would raise all candidates alike
-        self.output = nn.Linear(encoder.size, 1, bias=False)
+        self.output = LinearScore(encoder.size)
 
     def _keep(self, inputs: Inputs) -> Encoded:
         return Encoded(inputs=inputs)
@@ -51,8 +52,7 @@ class CrossEncoder(nn.Module):
         known = None if persona is None else persona.inputs
         pairs = join(context.inputs, known, response.inputs, maximum=self.maximum_tokens)
         state = pool(self.encoder(pairs), pairs.mask, self.pooling)  # [B, C, d]
-        with torch.autocast(state.device.type, enabled=False):  # half precision would round scores to ties
-            scores: Tensor = self.output(self.dropout(state.float())).squeeze(-1)  # [B, C]
+        scores: Tensor = self.output(self.dropout(state))  # [B, C]
         return scores
 
 

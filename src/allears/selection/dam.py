@@ -29,9 +29,11 @@ from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax
 from allears.nn.rows import encode_rows
+from allears.nn.similarity import LinearScore
+from allears.selection.contract import SelectionModel
 
 
-class DAM(nn.Module):
+class DAM(SelectionModel):
     nested_context = True
     nested_persona = True
 
@@ -67,9 +69,7 @@ class DAM(nn.Module):
             ]
         )
         features = second * math.prod(self.cells)
-        # no bias: it would raise all candidates alike
-        self.context_output = nn.Linear(features, 1, bias=False)
-        self.persona_output = nn.Linear(features, 1, bias=False)
+        self.context_output, self.persona_output = LinearScore(features), LinearScore(features)
 
     def _encode(self, inputs: Inputs) -> Encoded:
         states = encode_rows(self.encoder, inputs, all_layers=True)[..., list(self.layers), :, :]
@@ -85,7 +85,7 @@ class DAM(nn.Module):
         if persona is not None:
             # an empty persona has an empty image: all its features are zero
             scores = scores + self.persona_output(self._features(persona, response))
-        return scores.squeeze(-1)  # [B, C]
+        return scores  # [B, C]
 
     def _features(self, side: Encoded, response: Encoded) -> Tensor:
         """Utterances [B, U, K, m, d] against responses [B or 1, C, K, n, d]: [B, C, features]."""

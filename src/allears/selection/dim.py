@@ -19,9 +19,10 @@ from allears.nn.inputs import Encoded, Inputs
 from allears.nn.interaction import InteractiveMatching
 from allears.nn.recurrent import BiLSTM
 from allears.nn.words import WordEmbedding
+from allears.selection.contract import SelectionModel
 
 
-class DIM(nn.Module):
+class DIM(SelectionModel):
     nested_context = True
     nested_persona = True
 

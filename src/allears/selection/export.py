@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import pool
+from allears.selection import onnx_weights
 from allears.selection.bi_encoder import BiEncoder
 from allears.selection.bundle import (
     CARD_FILE,
@@ -34,13 +36,6 @@ from allears.selection.runtime import OnnxSelector
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import WordPiece
 
-try:
-    import onnx
-
-    from allears.selection import onnx_weights
-except ModuleNotFoundError as error:
-    raise AllearsError(f'exporting needs {error.name}; run pip install "allears[train]"') from error
-
 PRECISIONS = ("int8", "float16", "float32")
 LARGEST_FILE = 20 * 2**20  # bytes; many hosts refuse larger files
 OPSET = 17
@@ -55,11 +50,11 @@ class EncoderGraph(nn.Module):
     def __init__(self, model: BiEncoder | CoBERT):
         super().__init__()
         self.encoder = model.encoder
-        is_bi_encoder = isinstance(model, BiEncoder)
-        self.pooling = model.pooling if is_bi_encoder else "mean"
         # CoBERT's vector is the direction of the mean, whether its own score reads it (`pooled`) or not:
         # the first stage of the index always does.
-        self.normalised = not is_bi_encoder or model.similarity == "cosine"
+        self.pooling, self.normalised = "mean", True
+        if isinstance(model, BiEncoder):
+            self.pooling, self.normalised = model.pooling, model.similarity == "cosine"
 
     def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, Tensor]:
         states = self.encoder(Inputs(ids, mask, segments))
@@ -123,7 +118,8 @@ def export(
 def _exportable(model: BiEncoder | CoBERT) -> BiEncoder | CoBERT:
     """A float32 copy on the CPU whose attention is spelled out in plain operations."""
     plain = copy.deepcopy(model).cpu().float().eval()
-    plain.encoder.model.set_attn_implementation("eager")
+    backbone: Any = plain.encoder.model  # nn.Module does not know the methods of transformers' models
+    backbone.set_attn_implementation("eager")
     return plain
 
 
@@ -138,11 +134,11 @@ def _write_encoder(
         inputs,
         ["states", "vector"],
         path,
-        {name: tokens for name in (*inputs, "states")} | {"vector": {0: "batch"}},
+        dict.fromkeys((*inputs, "states"), tokens) | {"vector": {0: "batch"}},
     )
     graph = onnx.load(path)
     if precision == "int8":
-        onnx_weights.quantize(graph, table_index="ids", keep_float=keep_float)
+        onnx_weights.quantize(graph, keep_float=keep_float)
     elif precision == "float16":
         onnx_weights.halve(graph)
     return onnx_weights.save(graph, path, largest_file=largest_file)
@@ -170,7 +166,11 @@ def _write_ranker(model: CoBERT, path: Path) -> list[str]:
 
 
 def _trace(
-    module: nn.Module, inputs: dict[str, Tensor], outputs: list[str], path: Path, axes: dict[str, dict[int, str]]
+    module: nn.Module,
+    inputs: dict[str, Tensor],
+    outputs: list[str],
+    path: Path,
+    axes: dict[str, dict[int, str]],
 ) -> None:
     with torch.no_grad(), warnings.catch_warnings():
         # The tracing exporter is called deprecated, but its successor asks for a package (onnxscript) more;
@@ -189,7 +189,7 @@ def _trace(
 
 
 def _check(model: BiEncoder | CoBERT, folder: Path, vocabulary: int, precision: str) -> None:
-    """The bundle, opened as a user will, against the model: other shapes than the traced ones, with padding."""
+    """The bundle, opened as a user will, against the model: in another shape than traced, with padding."""
     encoder = OnnxSelector.from_bundle(folder).encoder
     generator = torch.Generator().manual_seed(0)
     shape = (4, 7)

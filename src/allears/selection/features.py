@@ -33,7 +33,8 @@ def persona_tokens(
         return None
     pieces = iter(tokenizer.encode_many([text for persona in kept for text in persona]))
     groups = [
-        plain_rows([next(pieces) for _ in persona], limits.persona_sentence_tokens, segment=1) for persona in kept
+        plain_rows([next(pieces) for _ in persona], limits.persona_sentence_tokens, segment=1)
+        for persona in kept
     ]
     if nested:
         return pad_nested(groups, tokenizer)

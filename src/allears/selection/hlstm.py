@@ -17,9 +17,10 @@ from allears.nn.pooling import masked_mean
 from allears.nn.recurrent import BiLSTM
 from allears.nn.similarity import dot_scores, mean_query
 from allears.nn.words import WordEmbedding
+from allears.selection.contract import SelectionModel
 
 
-class HLSTM(nn.Module):
+class HLSTM(SelectionModel):
     nested_context = True
     nested_persona = True
 

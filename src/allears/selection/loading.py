@@ -20,10 +20,9 @@ def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: i
     folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")
-    if (folder / "bundle.json").is_file():
-        selector = _load_bundle(folder, device)
-    else:
-        selector = _load_run(folder, device)
+    selector = (
+        _load_bundle(folder, device) if (folder / "bundle.json").is_file() else _load_run(folder, device)
+    )
     return _allow_persona(selector, persona_sentences)
 
 

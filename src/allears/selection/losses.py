@@ -1,12 +1,15 @@
 """How selection models learn: cross-entropy over candidates, cached gradients, distillation.
 
-The candidates of a context are the responses of the whole batch (over all processes) and the batch's mined
+The candidates of a context are the responses of the whole batch (over all processes) and its own mined
 negatives; candidates with the same text as the true response are left out of its row.
+
+A batch comes in *parts*: contexts and responses sorted by length and padded part by part. Parts are encoded and
+compared one by one, so that a single long context does not make the whole batch as wide as itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -23,76 +26,104 @@ Backward = Callable[[Tensor], None]
 @dataclass(frozen=True, slots=True)
 class LossOptions:
     """`in_batch`: the whole batch's responses are candidates, not only the row's own list of negatives.
-    `cache_chunk`: cached gradients, this many texts at a time (0: off). `distillation`: the teacher's weight."""
+    `cached`: keep the memory of one part at a time (see `step`). `distillation`: the teacher's weight."""
 
     in_batch: bool = True
-    cache_chunk: int = 0
+    cached: bool = False
     distillation: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionBatch:
-    """This process's share of a batch, already padded.
+    """This process's share of a batch: B contexts, their B responses, and H mined negatives for each context.
 
-    `responses` holds the B true responses, then B·H mined negatives, row by row. `numbers` name their texts.
-    `teacher` [B, 1 + H] are a teacher's scores of the true response and the row's mined negatives.
+    `response_places` [B] and `mined_places` [B, H] say where each stands in the joined response parts.
+    `numbers` [B] name the responses' texts; equal numbers are equal texts. `teacher` [B, 1 + H] are a teacher's
+    scores of the true response and the row's mined negatives.
     """
 
-    contexts: Inputs
-    personas: Inputs | None
-    responses: Inputs
+    contexts: list[Inputs]
+    personas: list[Inputs] | None
+    responses: list[Inputs]
+    response_places: Tensor
     numbers: Tensor
-    size: int
+    mined: list[Inputs] | None = None
+    mined_places: Tensor | None = None
     teacher: Tensor | None = None
 
     def to(self, device: torch.device) -> SelectionBatch:
+        def moved(parts: list[Inputs]) -> list[Inputs]:
+            return [part.to(device) for part in parts]
+
         return replace(
             self,
-            contexts=self.contexts.to(device),
-            personas=None if self.personas is None else self.personas.to(device),
-            responses=self.responses.to(device),
+            contexts=moved(self.contexts),
+            personas=None if self.personas is None else moved(self.personas),
+            responses=moved(self.responses),
+            mined=None if self.mined is None else moved(self.mined),
+            response_places=self.response_places.to(device),
             numbers=self.numbers.to(device),
+            mined_places=None if self.mined_places is None else self.mined_places.to(device),
             teacher=None if self.teacher is None else self.teacher.to(device),
         )
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """What the encoders made of each part."""
+
+    contexts: list[Encoded]
+    personas: list[Encoded] | None
+    responses: list[Encoded]
+    mined: list[Encoded] | None
+
+
 def contrastive_loss(
     model: SelectionModel,
-    context: Encoded,
-    persona: Encoded | None,
-    response: Encoded,
+    encoded: EncodedBatch,
     batch: SelectionBatch,
     workers: Workers,
     options: LossOptions,
 ) -> Tensor:
     """Equation 7 of PEC with its logarithm; plus, with a teacher, the divergence from the teacher's scores."""
-    size, mined = batch.size, len(batch.numbers) - batch.size
-    here = torch.arange(size, device=batch.numbers.device)
-    if options.in_batch:
-        own, extra = response[:size], response[size:]
-        candidates, numbers = workers.gather(own), workers.gather_tensor(batch.numbers[:size])
-        if mined:
-            candidates = stack([candidates, workers.gather(extra)])
-            numbers = torch.cat([numbers, workers.gather_tensor(batch.numbers[size:])])
-        target = workers.rank * size + here
-        listed = size * workers.count + target[:, None] * (mined // size)
-        same_text = batch.numbers[:size, None] == numbers[None, :]
-    else:  # each context against its own list only: for models that read every pair together
-        target, listed = here, size + here[:, None] * (mined // size)
-    listed = torch.cat([target[:, None], listed + torch.arange(mined // size, device=here.device)], 1)  # [B, 1 + H]
-    if options.in_batch:
-        scores = model.score(context, persona, candidates[None]).float()  # [B, all candidates]
-        same_text[here, target] = False
-        loss = F.cross_entropy(scores.masked_fill(same_text, float("-inf")), target)
-        chosen = scores.gather(1, listed)
-    else:
-        chosen = model.score(context, persona, response[listed]).float()
-        loss = F.cross_entropy(chosen, torch.zeros_like(target))  # mined negatives never equal the truth
-    if batch.teacher is not None:
-        loss = loss + options.distillation * F.kl_div(
-            chosen.log_softmax(1), batch.teacher.log_softmax(1), log_target=True, reduction="batchmean"
-        )
-    return loss
+    size = len(batch.numbers)
+    candidates, places = encoded.responses, batch.response_places
+    numbers = workers.gather_tensor(batch.numbers)
+    shared = workers.count == 1 and options.in_batch  # then the parts can stay apart
+    own = candidates[0] if shared else stack(candidates)[places]
+    if workers.count > 1:
+        candidates, places = [workers.gather(own)], torch.arange(len(numbers), device=numbers.device)
+    mined = None if encoded.mined is None else stack(encoded.mined)[batch.mined_places]  # [B, H, ...]
+    total = torch.zeros((), device=numbers.device)
+    start = 0
+    for number, context in enumerate(encoded.contexts):
+        persona = None if encoded.personas is None else encoded.personas[number]
+        rows = slice(start, start + len(context.tensors()[0]))
+        start = rows.stop
+        here = torch.arange(rows.stop - rows.start, device=numbers.device)
+        if options.in_batch:
+            scores = torch.cat([model.score(context, persona, part[None]).float() for part in candidates], 1)
+            scores = scores[:, places]  # [rows, everybody's responses]
+            target = workers.rank * size + rows.start + here
+            same_text = batch.numbers[rows, None] == numbers[None, :]
+            same_text[here, target] = False
+            scores = scores.masked_fill(same_text, float("-inf"))
+            true = scores.gather(1, target[:, None])
+        else:  # each context against its own list only: for models that read every pair together
+            scores = true = model.score(context, persona, own[rows].map(lambda t: t[:, None])).float()
+            target = torch.zeros_like(here)
+        if mined is not None:
+            listed = model.score(context, persona, mined[rows]).float()
+            scores = torch.cat([scores, listed], 1)
+            if batch.teacher is not None:
+                total = total + options.distillation * F.kl_div(
+                    torch.cat([true, listed], 1).log_softmax(1),
+                    batch.teacher[rows].log_softmax(1),
+                    log_target=True,
+                    reduction="sum",
+                )
+        total = total + F.cross_entropy(scores, target, reduction="sum")
+    return total / size
 
 
 def step(
@@ -104,44 +135,49 @@ def step(
 ) -> Tensor:
     """One forward and backward pass.
 
-    With `cache_chunk`, gradients are cached (Gao et al. 2021): encode everything without a graph, take the loss's
-    gradient with respect to the encodings, then encode chunk by chunk again and push that gradient through.
-    Memory is that of one chunk, the negatives are those of the whole batch, the result is the same.
+    With `cached`, gradients are cached (Gao et al. 2021): encode everything without a graph, take the loss's
+    gradient with respect to the encodings, then encode part by part again and push that gradient through.
+    Memory is that of one part, the negatives are those of the whole batch, the result is the same.
     """
-    cache_chunk = options.cache_chunk
-    if not cache_chunk:
-        context = model.encode_context(batch.contexts)
-        persona = None if batch.personas is None else model.encode_persona(batch.personas)
-        response = model.encode_response(batch.responses)
-        loss = contrastive_loss(model, context, persona, response, batch, workers, options)
+    if not options.cached:
+        loss = contrastive_loss(
+            model, _encoded(model, batch, lambda encode, part: encode(part)), batch, workers, options
+        )
         backward(loss)
         return loss.detach()
 
-    parts = [(model.encode_context, batch.contexts), (model.encode_response, batch.responses)]
-    if batch.personas is not None:
-        parts.append((model.encode_persona, batch.personas))
-    leaves, chunks = [], []
-    for encode, inputs in parts:
-        found = []
-        for start in range(0, len(inputs.ids), cache_chunk):
-            chunk, seed = inputs[start : start + cache_chunk], int(torch.randint(2**31, ()))
-            with torch.no_grad():
-                torch.manual_seed(seed)  # dropout must fall the same way in the second pass
-                found.append(encode(chunk))
-            chunks.append((encode, chunk, seed, len(leaves), start))
-        leaves.append(stack(found).map(lambda t: t.requires_grad_() if t.is_floating_point() else t))
-    persona = leaves[2] if batch.personas is not None else None
-    loss = contrastive_loss(model, leaves[0], persona, leaves[1], batch, workers, options)
+    passes: list[tuple[Callable[[Inputs], Encoded], Inputs, int, list[Tensor]]] = []
+
+    def leaf(encode: Callable[[Inputs], Encoded], part: Inputs) -> Encoded:
+        seed = int(torch.randint(2**31, ()))
+        torch.manual_seed(seed)  # dropout must fall the same way in the second pass
+        with torch.no_grad():
+            kept = encode(part).map(lambda t: t.requires_grad_() if t.is_floating_point() else t)
+        passes.append((encode, part, seed, [t for t in kept.tensors() if t.is_floating_point()]))
+        return kept
+
+    loss = contrastive_loss(model, _encoded(model, batch, leaf), batch, workers, options)
     backward(loss)
-    for encode, chunk, seed, leaf, start in chunks:
+    for encode, part, seed, kept in passes:
         torch.manual_seed(seed)
-        again = encode(chunk)
-        stop = start + len(chunk.ids)
-        surrogate = sum(
-            (tensor * kept.grad[start:stop]).sum()
-            for tensor, kept in zip(again.tensors(), leaves[leaf].tensors(), strict=True)
-            if kept.grad is not None
-        )
-        if isinstance(surrogate, Tensor):
-            surrogate.backward()  # the scale of `backward` is already in the cached gradient
+        again = [t for t in encode(part).tensors() if t.is_floating_point()]
+        used = [(t, leaf.grad) for t, leaf in zip(again, kept, strict=True) if leaf.grad is not None]
+        if used:
+            torch.autograd.backward([t for t, _ in used], [gradient for _, gradient in used])
     return loss.detach()
+
+
+def _encoded(
+    model: SelectionModel,
+    batch: SelectionBatch,
+    run: Callable[[Callable[[Inputs], Encoded], Inputs], Encoded],
+) -> EncodedBatch:
+    def each(encode: Callable[[Inputs], Encoded], parts: Sequence[Inputs]) -> list[Encoded]:
+        return [run(encode, part) for part in parts]
+
+    return EncodedBatch(
+        contexts=each(model.encode_context, batch.contexts),
+        personas=None if batch.personas is None else each(model.encode_persona, batch.personas),
+        responses=each(model.encode_response, batch.responses),
+        mined=None if batch.mined is None else each(model.encode_response, batch.mined),
+    )

@@ -21,10 +21,11 @@ from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax, pool
 from allears.nn.rows import encode_rows
-from allears.nn.similarity import dot_scores
+from allears.nn.similarity import dot_scores, known_similarity
+from allears.selection.contract import SelectionModel
 
 
-class MemNet(nn.Module):
+class MemNet(SelectionModel):
     nested_context = False
     nested_persona = True
 
@@ -39,7 +40,7 @@ class MemNet(nn.Module):
     ):
         super().__init__()
         self.encoder = encoder
-        self.hops, self.pooling, self.similarity = hops, pooling, similarity
+        self.hops, self.pooling, self.similarity = hops, pooling, known_similarity(similarity)
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
             self.memory_log_scale = nn.Parameter(torch.tensor(math.log(scale)))

@@ -26,7 +26,14 @@ def _queries(data: SelectionDataset) -> list[Query]:
 
 
 def mine_negatives(
-    miner: TorchSelector, data: SelectionDataset, per_example: int, *, random: int = 0, skip: int, depth: int, seed: int
+    miner: TorchSelector,
+    data: SelectionDataset,
+    per_example: int,
+    *,
+    random: int = 0,
+    skip: int,
+    depth: int,
+    seed: int,
 ) -> np.ndarray:
     """[N, per_example] example numbers whose responses lie near each context.
 
@@ -35,7 +42,9 @@ def mine_negatives(
     everywhere. Equal texts never count as negatives.
     """
     if depth > len(data):
-        raise AllearsError(f"negatives.depth is {depth} but there are only {len(data)} responses to mine from")
+        raise AllearsError(
+            f"negatives.depth is {depth} but there are only {len(data)} responses to mine from"
+        )
     candidates = miner.encode_responses([example.response.text for example in data.examples])
     if candidates.vector is None:
         raise AllearsError("negatives.mine_with must be a bi_encoder, or a cobert trained with pooled = true")

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, external_data_helper, helper, numpy_helper
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
+SMALLEST_TABLE = 2**20  # bytes; smaller tables (positions, segments) are looked up in float32
 SMALLEST_HALVED = 1024  # numbers; smaller weights (biases, norms) are not worth a rounding
 SMALLEST_EXTERNAL = 1024  # bytes; smaller weights stay inside the graph's own file
 ALIGNMENT = 64  # bytes; where a weight starts in its file
 
 
-def quantize(model: ModelProto, *, table_index: str, keep_float: Sequence[str] = ()) -> None:
-    """Weights of matrix products and the embedding table looked up by `table_index` become int8, in place.
+def quantize(model: ModelProto, *, keep_float: Sequence[str] = ()) -> None:
+    """Weights of matrix products and large embedding tables become int8, in place.
 
     Matrix products become onnxruntime's `MatMulNBits`: weights are scaled per block of input channels, and
     activations, while running, per block of each row. That costs some of the speed of onnxruntime's dynamic
@@ -26,14 +28,21 @@ def quantize(model: ModelProto, *, table_index: str, keep_float: Sequence[str] =
 
     Nodes whose name contains one of `keep_float` are left alone.
     """
-    weights = {tensor.name: tensor for tensor in model.graph.initializer}
+    matrices = {
+        tensor.name: tensor
+        for tensor in model.graph.initializer
+        if tensor.data_type == TensorProto.FLOAT and len(tensor.dims) == 2
+    }
     nodes: list[NodeProto] = []
     for node in model.graph.node:
-        left_alone = any(part in node.name for part in keep_float)
-        if node.op_type == "MatMul" and _is_matrix(weights.get(node.input[1])) and not left_alone:
-            nodes.append(_block_product(model, node, numpy_helper.to_array(weights[node.input[1]])))
-        elif node.op_type == "Gather" and node.input[1] == table_index and not left_alone:
-            nodes += _row_lookup(model, node, numpy_helper.to_array(weights[node.input[0]]))
+        product = matrices.get(node.input[1]) if node.op_type == "MatMul" else None
+        table = matrices.get(node.input[0]) if node.op_type == "Gather" else None
+        if any(part in node.name for part in keep_float):
+            nodes.append(node)
+        elif product is not None:
+            nodes.append(_block_product(model, node, numpy_helper.to_array(product)))
+        elif table is not None and 4 * int(np.prod(table.dims)) >= SMALLEST_TABLE:
+            nodes += _row_lookup(model, node, numpy_helper.to_array(table))
         else:
             nodes.append(node)
     _replace_nodes(model, nodes)
@@ -42,7 +51,7 @@ def quantize(model: ModelProto, *, table_index: str, keep_float: Sequence[str] =
 
 
 def halve(model: ModelProto) -> None:
-    """Store weights as float16, in place. The graph widens them when it is loaded, and computes in float32."""
+    """Store weights as float16, in place. The graph widens them when loaded, and computes in float32."""
     casts = []
     for tensor in list(model.graph.initializer):
         if tensor.data_type == TensorProto.FLOAT and int(np.prod(tensor.dims)) >= SMALLEST_HALVED:
@@ -86,10 +95,6 @@ def save(model: ModelProto, path: Path, *, largest_file: int) -> list[str]:
             data.close()
     path.write_bytes(model.SerializeToString())
     return names
-
-
-def _is_matrix(tensor: TensorProto | None) -> bool:
-    return tensor is not None and tensor.data_type == TensorProto.FLOAT and len(tensor.dims) == 2
 
 
 def _block_product(model: ModelProto, node: NodeProto, weight: Array) -> NodeProto:
@@ -145,10 +150,13 @@ def _cut_large(model: ModelProto, largest_file: int) -> None:
     joins = []
     for tensor in list(model.graph.initializer):
         array = numpy_helper.to_array(tensor)
-        parts = -(-array.nbytes // largest_file)
-        if parts > 1:
-            pieces = {f"{tensor.name}.{part}": piece for part, piece in enumerate(np.array_split(array, parts))}
-            joins.append(helper.make_node("Concat", list(pieces), [tensor.name], f"{tensor.name}.join", axis=0))
+        if array.nbytes > largest_file:
+            rows = max(1, largest_file // array[:1].nbytes)
+            starts = range(0, len(array), rows)
+            pieces = {f"{tensor.name}.{start}": array[start : start + rows] for start in starts}
+            joins.append(
+                helper.make_node("Concat", list(pieces), [tensor.name], f"{tensor.name}.join", axis=0)
+            )
             model.graph.initializer.remove(tensor)
             _add_weights(model, pieces)
     _replace_nodes(model, [*joins, *model.graph.node])

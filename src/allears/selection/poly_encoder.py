@@ -24,9 +24,11 @@ from allears.nn.chunks import score_in_chunks
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax, pool
+from allears.nn.similarity import known_similarity
+from allears.selection.contract import SelectionModel
 
 
-class PolyEncoder(nn.Module):
+class PolyEncoder(SelectionModel):
     nested_context = False
     nested_persona = False
 
@@ -42,7 +44,8 @@ class PolyEncoder(nn.Module):
     ):
         super().__init__()
         self.encoder = encoder
-        self.pooling, self.similarity, self.chunk_pairs = pooling, similarity, chunk_pairs
+        self.pooling, self.similarity = pooling, known_similarity(similarity)
+        self.chunk_pairs = chunk_pairs
         self.context_codes = nn.Parameter(torch.randn(codes, encoder.size) / math.sqrt(encoder.size))
         self.persona_codes = nn.Parameter(torch.randn(codes, encoder.size) / math.sqrt(encoder.size))
         if similarity == "cosine":
@@ -81,10 +84,12 @@ class PolyEncoder(nn.Module):
     def _match(self, text: Encoded, response: Encoded) -> Tensor:
         """y_ctxt · y for every pair, [B, C]. Since y_ctxt is a weighted sum of the y_i, so is the score:
         Σ_i softmax_i(y · y_i) (y · y_i), and the [B, C, d] tensor of y_ctxt is never made."""
-        if len(response.vector) == 1:
-            products = torch.einsum("bmd,cd->bcm", text.states, response.vector[0])
-        else:
-            products = torch.einsum("bmd,bcd->bcm", text.states, response.vector)
+        vectors, candidates = text.states.float(), response.vector.float()
+        with torch.autocast(vectors.device.type, enabled=False):  # half precision would round scores to ties
+            if len(candidates) == 1:
+                products = torch.einsum("bmd,cd->bcm", vectors, candidates[0])
+            else:
+                products = torch.einsum("bmd,bcd->bcm", vectors, candidates)
         if self.similarity == "cosine":
             products = products * self.log_scale.exp()
         return (products.softmax(-1) * products).sum(-1)

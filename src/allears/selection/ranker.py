@@ -28,7 +28,13 @@ class Ranker(nn.Module):
         self.temperature = temperature(model)
 
     def forward(
-        self, states: Tensor, vector: Tensor, weights: Tensor, candidates: Tensor, mask: Tensor, vectors: Tensor
+        self,
+        states: Tensor,
+        vector: Tensor,
+        weights: Tensor,
+        candidates: Tensor,
+        mask: Tensor,
+        vectors: Tensor,
     ) -> Tensor:
         X, Y = states, candidates
         real = mask.to(Y.dtype)  # [C, n]
@@ -40,52 +46,46 @@ class Ranker(nn.Module):
         scores = (vectors @ vector) * weights[len(self.hops)]
         for position, hop in enumerate(self.hops):
             if hop == 1:
-                x, y = self._first_hop(X, Y, X2Y, Y2X, hidden, share)
+                x, y = self._pool(X2Y @ Y, Y2X @ X, hidden, share)  # X' [C, m, d] and Y' [C, n, d]
             else:
-                x, y = self._later_hop(X, Y, X2Y, Y2X, share, hop)
+                over_right, over_left = X2Y.mean(1, keepdim=True), share @ Y2X  # [C, 1, n] and [C, 1, m]
+                for _ in range(hop - 1):
+                    over_left, over_right = over_right @ Y2X, over_left @ X2Y  # (4) and (5)
+                x, y = (over_left @ X).squeeze(1), (over_right @ Y).squeeze(1)  # X'' and Y''
             match = F.cosine_similarity(x, y, dim=-1) if self.similarity == "cosine" else (x * y).sum(-1)
             scores = scores + match * weights[position]
         return scores
 
-    def _first_hop(
-        self, X: Tensor, Y: Tensor, X2Y: Tensor, Y2X: Tensor, hidden: Tensor, share: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        attended_x, attended_y = X2Y @ Y, Y2X @ X  # X' [C, m, d] and Y' [C, n, d]
-        x, y = [], []
+    def _pool(self, x: Tensor, y: Tensor, hidden: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
+        pooled_x, pooled_y = [], []
         for pooling in self.poolings:
             if pooling == "max":
-                x.append(attended_x.amax(1))
-                y.append((attended_y + hidden.unsqueeze(-1)).amax(1))
+                pooled_x.append(x.amax(1))
+                pooled_y.append((y + hidden.unsqueeze(-1)).amax(1))
             else:
-                x.append(attended_x.mean(1))
-                y.append((share @ attended_y).squeeze(1))
-        return torch.cat(x, -1), torch.cat(y, -1)
-
-    def _later_hop(
-        self, X: Tensor, Y: Tensor, X2Y: Tensor, Y2X: Tensor, share: Tensor, hop: int
-    ) -> tuple[Tensor, Tensor]:
-        over_right, over_left = X2Y.mean(1, keepdim=True), share @ Y2X  # [C, 1, n] and [C, 1, m]
-        for _ in range(hop - 1):
-            over_left, over_right = over_right @ Y2X, over_left @ X2Y  # (4) and (5)
-        return (over_left @ X).squeeze(1), (over_right @ Y).squeeze(1)  # X'' and Y''
+                pooled_x.append(x.mean(1))
+                pooled_y.append((share @ y).squeeze(1))
+        return torch.cat(pooled_x, -1), torch.cat(pooled_y, -1)
 
 
 def temperature(model: CoBERT) -> float:
     """What the affinity is divided by."""
-    return float(model.log_temperature.exp()) if model.temperature is None else model.temperature
+    return model.log_temperature.exp().item() if model.temperature is None else model.temperature
 
 
 def side_weights(model: BiEncoder | CoBERT) -> SideWeights:
     """The learned scales, or ones where the model compares by plain dot products."""
     if isinstance(model, BiEncoder):
-        scale = float(model.log_scale.exp()) if model.similarity == "cosine" else 1.0
+        scale = model.log_scale.exp().item() if model.similarity == "cosine" else 1.0
         return SideWeights((scale,), (scale,))
     sides = []
     for hop_scales, pooled_scale in (
         ("context_log_scales", "pooled_log_scale"),
         ("persona_log_scales", "persona_pooled_log_scale"),
     ):
-        hops = getattr(model, hop_scales).exp().tolist() if model.similarity == "cosine" else [1.0] * len(model.hops)
-        pooled = float(getattr(model, pooled_scale).exp()) if model.pooled else 0.0
+        hops = [1.0] * len(model.hops)
+        if model.similarity == "cosine":
+            hops = getattr(model, hop_scales).exp().tolist()
+        pooled = getattr(model, pooled_scale).exp().item() if model.pooled else 0.0
         sides.append((*hops, pooled))
     return SideWeights(*sides)

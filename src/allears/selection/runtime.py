@@ -191,11 +191,20 @@ class OnnxSelector:
                 scores[row, part] = self._match(queries, row, candidates, wanted[part])
         return scores
 
-    def _match(self, queries: EncodedQueries, row: int, candidates: CandidateStates, wanted: Indices) -> Scores:
+    def _match(
+        self, queries: EncodedQueries, row: int, candidates: CandidateStates, wanted: Indices
+    ) -> Scores:
         assert self.ranker is not None
         states, mask = candidates.padded(wanted)
-        shared = {"candidates": states, "mask": mask, "vectors": np.asarray(candidates.vectors[wanted], np.float32)}
-        sides = ((queries.contexts[row], self.card.weights.context), (queries.personas[row], self.card.weights.persona))
+        shared = {
+            "candidates": states,
+            "mask": mask,
+            "vectors": np.asarray(candidates.vectors[wanted], np.float32),
+        }
+        sides = (
+            (queries.contexts[row], self.card.weights.context),
+            (queries.personas[row], self.card.weights.persona),
+        )
         scores = np.zeros(len(wanted), np.float32)
         for text, weights in sides:
             if text is not None:
@@ -232,9 +241,13 @@ def _session(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     if threads is not None:
         options.intra_op_num_threads = threads
+    # Two graphs take turns on the same cores: threads of the one must not spin while the other works.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3  # errors reach the caller as exceptions
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises its own kinds of RuntimeError and of bare Exception
         reason = str(error).splitlines()[0]
-        raise AllearsError(f"{path}: the graph cannot be loaded ({reason}); export the bundle again") from error
+        raise AllearsError(
+            f"{path}: the graph cannot be loaded ({reason}); export the bundle again"
+        ) from error

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
@@ -21,6 +20,7 @@ from torch import nn
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Encoded, Inputs, stack
+from allears.selection.contract import SelectionModel
 from allears.selection.features import persona_tokens, query_tokens, response_tokens
 from allears.selection.selector import Indices, Query, Scores
 from allears.text.layout import Limits
@@ -50,17 +50,17 @@ class ModelCard:
     vocabulary_size: int | None = None
 
 
-def model_class(name: str) -> type[nn.Module]:
+def model_class(name: str) -> type[SelectionModel]:
     where = (WORD_MODELS | ENCODER_MODELS).get(name)
     if where is None:
         known = ", ".join(WORD_MODELS | ENCODER_MODELS)
         raise AllearsError(f"unknown selection model {name!r}; known are {known}")
     module, _, attribute = where.partition(":")
-    found: type[nn.Module] = getattr(import_module(f"allears.selection.{module}"), attribute)
+    found: type[SelectionModel] = getattr(import_module(f"allears.selection.{module}"), attribute)
     return found
 
 
-def build(card: ModelCard, encoder: Encoder | None = None) -> nn.Module:
+def build(card: ModelCard, encoder: Encoder | None = None) -> SelectionModel:
     """The model a card describes; with `encoder` given, on top of those weights."""
     kind = model_class(card.name)
     try:
@@ -97,7 +97,9 @@ def load_weights(path: Path, model: nn.Module) -> None:
     except FileNotFoundError:
         raise AllearsError(f"{path}: no such checkpoint") from None
     except (SafetensorError, OSError) as error:
-        raise AllearsError(f"{path}: the checkpoint is corrupt ({error}); train again or restore it") from error
+        raise AllearsError(
+            f"{path}: the checkpoint is corrupt ({error}); train again or restore it"
+        ) from error
     except RuntimeError as error:
         detail = str(error).splitlines()[-1].strip()
         raise AllearsError(f"{path}: the checkpoint is of another model ({detail})") from error
@@ -131,7 +133,7 @@ class TorchSelector:
 
     def __init__(
         self,
-        model: nn.Module,
+        model: SelectionModel,
         card: ModelCard,
         tokenizer: Tokenizer,
         *,
@@ -151,17 +153,15 @@ class TorchSelector:
         inputs = Inputs.from_tokens(tokens)
         lengths = inputs.mask.sum(-1)
         order = lengths.argsort()
-        longest = inputs.ids.shape[-1]
         parts = []
         for start in range(0, len(texts), self.batch):
             rows = order[start : start + self.batch]
             width = max(1, int(lengths[rows].max()))
-            part = inputs[rows].map(lambda tensor, width=width: tensor[:, :width]).to(self.device)
+            part = inputs[rows][:, :width].to(self.device)
             with self._autocast():
-                parts.append(_widen(self.model.encode_response(part), longest - width))
+                parts.append(self.model.encode_response(part))
         back = order.argsort().to(self.device)
-        joined = stack(parts)
-        return joined[back]
+        return stack(parts)[back]
 
     @torch.inference_mode()
     def score(self, queries: Sequence[Query], candidates: Encoded, chosen: Indices) -> Scores:
@@ -173,7 +173,9 @@ class TorchSelector:
         with self._autocast():
             encoded = model.encode_context(Inputs.from_tokens(context).to(self.device))
             known = (
-                model.encode_persona(Inputs.from_tokens(persona).to(self.device)) if persona is not None else None
+                model.encode_persona(Inputs.from_tokens(persona).to(self.device))
+                if persona is not None
+                else None
             )
             rows = torch.from_numpy(chosen).to(self.device)
             scores = model.score(encoded, known, candidates[rows])
@@ -186,21 +188,13 @@ class TorchSelector:
         with self._autocast():
             vector = self.model.encode_context(Inputs.from_tokens(tokens).to(self.device)).vector
         if vector is None:
-            raise AllearsError(f"a {self.card.name} makes no vectors to search by; use a bi_encoder or a pooled cobert")
+            raise AllearsError(
+                f"a {self.card.name} makes no vectors to search by; use a bi_encoder or a pooled cobert"
+            )
         return vector.float()
 
     def _autocast(self) -> Any:
         return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))
-
-
-def _widen(encoded: Encoded, more: int) -> Encoded:
-    """Pad the token dimension: the last of the mask and the inputs, the last but one of the states."""
-    return Encoded(
-        vector=encoded.vector,
-        states=None if encoded.states is None else F.pad(encoded.states, (0, 0, 0, more)),
-        mask=None if encoded.mask is None else F.pad(encoded.mask, (0, more)),
-        inputs=None if encoded.inputs is None else encoded.inputs.map(lambda tensor: F.pad(tensor, (0, more))),
-    )
 
 
 def _write(path: Path, text: str) -> None:

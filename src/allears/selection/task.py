@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from allears.conversation import Example
 from allears.corpora import data_root
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.selection import saved
+from allears.selection.contract import SelectionModel
 from allears.selection.dataset import Layout, SelectionDataset
 from allears.selection.evaluate import evaluate_selection, split_examples
 from allears.selection.losses import LossOptions, SelectionBatch, step
@@ -38,7 +39,7 @@ class DataOptions:
     every_turn: bool = False  # also learn to answer as the seeker: more pairs for further pre-training
     context_turns: int = 0  # 0: as the corpus's paper does
     persona: bool = True
-    train_limit: int = 0  # a seeded sample of the examples; 0: all
+    train_limit: int = 0  # a seeded sample of each corpus's examples; 0: all
     valid_limit: int = 0
     candidates: int = 100
 
@@ -67,7 +68,8 @@ class NegativeOptions:
     teacher: str = ""
     distillation: float = 1.0
     temperature: float = 1.0
-    cache_chunk: int = 0  # cached gradients: encode this many texts at a time
+    part: int = 128  # texts encoded together: small parts need little padding, large ones fewer passes
+    cached: bool = False  # cached gradients: the memory of one part, the negatives of the whole batch
 
 
 EVALUATION_BATCH = 64
@@ -78,7 +80,9 @@ class SelectionTask:
         known = {"data", "model", "limits", "negatives"}
         unknown = set(recipe.tables) - known
         if unknown:
-            raise AllearsError(f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}")
+            raise AllearsError(
+                f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}"
+            )
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.negatives = parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
@@ -86,20 +90,28 @@ class SelectionTask:
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         root = data_root(self.data.root or None)
         turns = self.data.context_turns or None
-        train = [
-            example
-            for name in self.data.train
-            for example in split_examples(
-                name, self.data.train_split, root, turns, every_turn=self.data.every_turn
+        parts = [
+            sample(
+                split_examples(name, self.data.train_split, root, turns, every_turn=self.data.every_turn),
+                self.data.train_limit,
+                self.options.seed,
             )
+            for name in self.data.train
         ]
+        train = [example for part in parts for example in part]
+        groups = [number for number, part in enumerate(parts) for _ in part]
         self.valid = split_examples(self.data.valid, self.data.valid_split, root, turns)
-        train = sample(train, self.data.train_limit, self.options.seed)
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_model(wanted, limits, train)
         layout = Layout(self.model.nested_context, self.model.nested_persona)
         self.train = SelectionDataset(
-            train, self.tokenizer, limits, layout, seed=self.options.seed, use_persona=self.data.persona
+            train,
+            self.tokenizer,
+            limits,
+            layout,
+            seed=self.options.seed,
+            use_persona=self.data.persona,
+            groups=groups,
         )
         self.data_fingerprint = self.train.fingerprint
         self.mined: np.ndarray | None = None
@@ -112,22 +124,29 @@ class SelectionTask:
         kept = folder / "negatives.npz"
         if kept.is_file():
             with np.load(kept) as file:
-                self.mined, self.teacher = file["mined"], file["teacher"] if "teacher" in file else None
+                self.mined, self.teacher = file["mined"], file.get("teacher", None)
             return
         options = self.negatives
         device = "cuda" if torch.cuda.is_available() else "cpu"
         miner = saved.load(options.mine_with, device)
         self.mined = mine_negatives(
-            miner, self.train, options.per_example, random=options.random, skip=options.skip, depth=options.depth,
+            miner,
+            self.train,
+            options.per_example,
+            random=options.random,
+            skip=options.skip,
+            depth=options.depth,
             seed=self.options.seed,
         )
-        arrays = {"mined": self.mined}
         if options.teacher:
             teacher = saved.load(options.teacher, device)
-            self.teacher = arrays["teacher"] = teacher_scores(teacher, self.train, self.mined)
+            self.teacher = teacher_scores(teacher, self.train, self.mined)
         folder.mkdir(parents=True, exist_ok=True)
         temporary = folder / "negatives.part.npz"
-        np.savez(temporary, **arrays)
+        if self.teacher is None:
+            np.savez(temporary, mined=self.mined)
+        else:
+            np.savez(temporary, mined=self.mined, teacher=self.teacher)
         temporary.rename(kept)
 
     def batches(self, epoch: int) -> list[list[int]]:
@@ -140,25 +159,27 @@ class SelectionTask:
             self._batch(rows, epoch).to(workers.device),
             workers,
             backward,
-            LossOptions(self.negatives.in_batch, self.negatives.cache_chunk, self.negatives.distillation),
+            LossOptions(self.negatives.in_batch, self.negatives.cached, self.negatives.distillation),
         )
 
     def _batch(self, rows: list[int], epoch: int) -> SelectionBatch:
-        data = self.train
-        answers = list(rows)
-        if self.mined is not None:
-            answers += self.mined[rows].ravel().tolist()
-        teacher = None
-        if self.teacher is not None:
-            teacher = torch.from_numpy(self.teacher[rows] / self.negatives.temperature)
-        return SelectionBatch(
-            contexts=data.contexts(rows),
-            personas=data.personas_of(rows, epoch),
-            responses=data.responses_of(answers),
-            numbers=torch.from_numpy(data.response_numbers[answers]),
-            size=len(rows),
-            teacher=teacher,
+        data, part = self.train, self.negatives.part
+        groups = [rows[start : start + part] for start in range(0, len(rows), part)]
+        responses, places = data.responses_of(rows, part)
+        batch = SelectionBatch(
+            contexts=[data.contexts(group) for group in groups],
+            personas=[data.personas_of(group, epoch) for group in groups] if data.has_persona else None,
+            responses=responses,
+            response_places=torch.from_numpy(places),
+            numbers=torch.from_numpy(data.response_numbers[rows]),
         )
+        if self.mined is not None:
+            mined, mined_places = data.responses_of(self.mined[rows].ravel().tolist(), part)
+            shape = (len(rows), self.negatives.per_example)
+            batch = replace(batch, mined=mined, mined_places=torch.from_numpy(mined_places.reshape(shape)))
+        if self.teacher is not None:
+            batch = replace(batch, teacher=torch.from_numpy(self.teacher[rows] / self.negatives.temperature))
+        return batch
 
     def evaluate(self, device: torch.device) -> dict[str, float]:
         selector = saved.TorchSelector(self.model, self.card, self.tokenizer, device=str(device))
@@ -170,7 +191,9 @@ class SelectionTask:
             persona_sentences=None if self.data.persona else 0,
             limit=self.data.valid_limit or None,
         )
-        return {name: getattr(report, name) for name in ("recall_at_1", "recall_at_10", "recall_at_50", "mrr")}
+        return {
+            name: getattr(report, name) for name in ("recall_at_1", "recall_at_10", "recall_at_50", "mrr")
+        }
 
     def save(self, folder: Path) -> None:
         saved.save(folder, self.model, self.card, self.tokenizer)
@@ -186,35 +209,52 @@ def sample(items: list[Example], limit: int, seed: int) -> list[Example]:
 
 def build_model(
     wanted: ModelOptions, limits: Limits, train: list[Example]
-) -> tuple[nn.Module, saved.ModelCard, Tokenizer]:
-    options = {key: tuple(v) if isinstance(v, list) else v for key, v in (wanted.options or {}).items()}
-    tokenizer: Tokenizer
-    if wanted.name in saved.WORD_MODELS:
-        tokenizer = WordVocabulary().fit(
-            text
-            for example in train
-            for text in (*(t.text for t in example.context), example.response.text, *example.persona.texts)
-        )
-        card = saved.ModelCard(wanted.name, options, limits, vocabulary_size=tokenizer.size)
-        model = saved.build(card)
-        if hasattr(model, "set_words"):
-            model.set_words(tokenizer.words_)
-        if wanted.vectors:
-            model.load_vectors(tokenizer.words_, wanted.vectors)
-        return model, card, tokenizer
+) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
+    """The model a recipe asks for, before training, with its tokenizer."""
     saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
+    if wanted.name in saved.WORD_MODELS:
+        return _word_model(wanted, limits, train)
+    return _encoder_model(wanted, limits)
+
+
+def _word_model(
+    wanted: ModelOptions, limits: Limits, train: list[Example]
+) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
+    vocabulary = WordVocabulary().fit(
+        text
+        for example in train
+        for text in (*(t.text for t in example.context), example.response.text, *example.persona.texts)
+    )
+    card = saved.ModelCard(wanted.name, _options(wanted), limits, vocabulary_size=vocabulary.size)
+    model: Any = saved.build(card)
+    if hasattr(model, "set_words"):
+        model.set_words(vocabulary.words_)
+    if wanted.vectors:
+        model.load_vectors(vocabulary.words_, wanted.vectors)
+    return model, card, vocabulary
+
+
+def _encoder_model(wanted: ModelOptions, limits: Limits) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
+    tokenizer: Tokenizer
+    other: SelectionModel | None = None
     if wanted.start:
-        other = saved.load(wanted.start)
-        if not hasattr(other.model, "encoder"):
+        start = saved.load(wanted.start)
+        other, encoder, tokenizer = start.model, getattr(start.model, "encoder", None), start.tokenizer
+        if not isinstance(encoder, Encoder):
             raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
-        encoder, tokenizer = other.model.encoder, other.tokenizer
     elif wanted.encoder:
         encoder, tokenizer = Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder)
     else:
-        raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
-    card = saved.ModelCard(wanted.name, options, limits, encoder=encoder.config)
+        raise AllearsError(
+            "recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)"
+        )
+    card = saved.ModelCard(wanted.name, _options(wanted), limits, encoder=encoder.config)
     model = saved.build(card, encoder)
-    if wanted.start and type(other.model) is type(model):
-        alike = {k: v for k, v in other.model.state_dict().items() if k in model.state_dict()}
+    if other is not None and type(other) is type(model):  # go on with the head as well, where it is the same
+        alike = {key: value for key, value in other.state_dict().items() if key in model.state_dict()}
         model.load_state_dict(alike, strict=False)
     return model, card, tokenizer
+
+
+def _options(wanted: ModelOptions) -> dict[str, Any]:
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in (wanted.options or {}).items()}

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from allears.errors import AllearsError
 from allears.selection.bundle import SideWeights
 from allears.selection.selector import CandidateStates, Indices, Query, Scores
 
@@ -38,10 +37,6 @@ def two_stage(selector: Any) -> TwoStage:
     if hasattr(selector, "rank"):
         found: TwoStage = selector
         return found
-    if selector.card.name not in ("bi_encoder", "cobert"):
-        raise AllearsError(
-            f"a {selector.card.name} has no vector to search an index by; use a bi_encoder or a cobert"
-        )
     from allears.selection.two_stage_torch import TorchTwoStage
 
     return TorchTwoStage(selector)

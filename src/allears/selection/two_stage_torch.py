@@ -10,13 +10,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from allears.errors import AllearsError
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
+from allears.selection.bi_encoder import BiEncoder
+from allears.selection.cobert import CoBERT
 from allears.selection.features import persona_tokens, query_tokens
 from allears.selection.ranker import side_weights
 from allears.selection.saved import TorchSelector
 from allears.selection.selector import CandidateStates, Indices, Query, Scores
 from allears.selection.two_stage import Floats, first_stage_vectors
+from allears.text.layout import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,13 @@ class TorchTwoStage:
     """A `TorchSelector` as a `TwoStage`: its padded encodings become `CandidateStates`, and back."""
 
     def __init__(self, selector: TorchSelector):
-        self.selector = selector
+        if not isinstance(selector.model, BiEncoder | CoBERT):
+            raise AllearsError(
+                f"a {selector.card.name} has no vector to search an index by; use a bi_encoder or a cobert"
+            )
+        self.selector, self.model = selector, selector.model
         self.fingerprint = selector.fingerprint
-        self.weights = side_weights(selector.model)  # type: ignore[arg-type]
+        self.weights = side_weights(self.model)
 
     @torch.inference_mode()
     def encode_responses(self, texts: Sequence[str]) -> CandidateStates:
@@ -49,7 +57,7 @@ class TorchTwoStage:
 
     @torch.inference_mode()
     def encode_queries(self, queries: Sequence[Query]) -> TorchQueries:
-        model, tokenizer, limits = self.selector.model, self.selector.tokenizer, self.selector.card.limits
+        model, tokenizer, limits = self.model, self.selector.tokenizer, self.selector.card.limits
         context = model.encode_context(self._inputs(query_tokens(queries, tokenizer, limits, nested=False)))
         tokens = persona_tokens(queries, tokenizer, limits, nested=False)
         persona = None if tokens is None else model.encode_persona(self._inputs(tokens))
@@ -64,7 +72,7 @@ class TorchTwoStage:
             one = slice(row, row + 1)
             persona = None if queries.persona is None else queries.persona[one]
             response = self._encoded(candidates, wanted)
-            scores[row] = self.selector.model.score(queries.context[one], persona, response)[0].float().cpu()
+            scores[row] = self.model.score(queries.context[one], persona, response)[0].float().cpu()
         return scores
 
     def _encoded(self, candidates: CandidateStates, wanted: Indices) -> Encoded:
@@ -78,7 +86,7 @@ class TorchTwoStage:
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.selector.device)[None]
 
-    def _inputs(self, tokens) -> Inputs:
+    def _inputs(self, tokens: Tokens) -> Inputs:
         return Inputs.from_tokens(tokens).to(self.selector.device)
 
 

@@ -19,7 +19,9 @@ class Tokenizer(Protocol):
     pad: int
     start: int  # [CLS]
     end: int  # [SEP]
-    size: int
+
+    @property
+    def size(self) -> int: ...
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]: ...
 
@@ -41,7 +43,10 @@ class WordPiece:
         self.pad = self._special("[PAD]", "<pad>")
         self.start = self._special("[CLS]", "<s>")
         self.end = self._special("[SEP]", "</s>")
-        self.size = self.backend.get_vocab_size()
+
+    @property
+    def size(self) -> int:
+        return int(self.backend.get_vocab_size())
 
     def _special(self, *names: str) -> int:
         for name in names:

@@ -32,7 +32,9 @@ class Progress:
     finished: bool = False
 
 
-def save_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+def save_checkpoint(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress
+) -> None:
     """Replace the checkpoint in `folder`; a kill at any moment leaves the old one or the new one, whole."""
     fresh, old = folder.with_name("checkpoint.part"), folder.with_name("checkpoint.old")
     for leftover in (fresh, old):
@@ -56,7 +58,9 @@ def load_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optim
         _restore_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
         return Progress(**json.loads((folder / "progress.json").read_text()))
     except FileNotFoundError:
-        raise AllearsError(f"{folder}: no checkpoint to resume from; leave --resume out to start anew") from None
+        raise AllearsError(
+            f"{folder}: no checkpoint to resume from; leave --resume out to start anew"
+        ) from None
     except (SafetensorError, RuntimeError, KeyError, ValueError, TypeError, OSError) as error:
         detail = str(error).splitlines()[0]
         raise AllearsError(f"{folder}: the checkpoint is corrupt or of another recipe ({detail})") from error

@@ -28,7 +28,7 @@ class Display:
     def __enter__(self) -> Display:
         if not self.enabled:
             return self
-        self.log = open(self.folder / "log.jsonl", "a", encoding="utf-8")  # noqa: SIM115 - closed in __exit__
+        self.log = open(self.folder / "log.jsonl", "a", encoding="utf-8")
         self.board = _tensorboard(self.folder)
         self.wandb = _wandb(self.options.wandb, self.folder)
         self.progress = Progress(
@@ -56,13 +56,15 @@ class Display:
             return
         if self.started is None:
             self.started, self.first_step = time.monotonic(), step
-        if step % READ_LOSS_EVERY == 0 or step == 1 or step == self.total:
+        if step % READ_LOSS_EVERY == 0 or step in (1, self.total):
             self.loss = float(loss)
             self._record(step, {"loss": self.loss, "rate": rate})
         seconds = time.monotonic() - self.started
         speed = (step - self.first_step) * self.options.batch * self.options.accumulate / max(seconds, 1e-6)
         self.progress.update(
-            self.bar, completed=step, description=f"loss {self.loss:.3f}{self.metric}  {speed:,.0f} examples/s"
+            self.bar,
+            completed=step,
+            description=f"loss {self.loss:.3f}{self.metric}  {speed:,.0f} examples/s",
         )
 
     def evaluation(self, step: int, metrics: dict[str, float], better: bool) -> None:
@@ -73,7 +75,8 @@ class Display:
         self.metric = f"  {self.options.metric} {chosen:.2f}"
         shown = "  ".join(f"{name} {value:.2f}" for name, value in metrics.items())
         self.console.print(
-            f"step {step}/{self.total}  loss {self.loss:.3f}  {shown}{'  (best)' if better else ''}", highlight=False
+            f"step {step}/{self.total}  loss {self.loss:.3f}  {shown}{'  (best)' if better else ''}",
+            highlight=False,
         )
 
     def _record(self, step: int, values: dict[str, float]) -> None:

@@ -56,7 +56,9 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     workers = Workers(accelerator)
     chief = accelerator.is_main_process
     model = task.model.to(accelerator.device)
-    optimizer = torch.optim.AdamW(parameter_groups(model, options), weight_decay=options.weight_decay, fused=gpu)
+    optimizer = torch.optim.AdamW(
+        parameter_groups(model, options), weight_decay=options.weight_decay, fused=gpu
+    )
     per_epoch = len(task.batches(0)) // options.accumulate
     if not per_epoch:
         raise AllearsError("the training data is smaller than one batch; lower training.batch")
@@ -84,7 +86,10 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
                 for batch in batches[progress.batch : progress.batch + options.accumulate]:
                     with accelerator.autocast():
                         loss += task.step(
-                            batch, progress.epoch, workers, lambda value: (value / options.accumulate).backward()
+                            batch,
+                            progress.epoch,
+                            workers,
+                            lambda value: (value / options.accumulate).backward(),
                         )
                 workers.average_gradients(model.parameters())
                 nn.utils.clip_grad_norm_(model.parameters(), options.clip)

@@ -1,8 +1,8 @@
 """A recipe is a TOML file that says everything about a training run. Unknown keys are errors, not surprises.
 
-    task = "selection"          # which task's code reads the other tables
-    [training]                  # this module: how long, how fast, how often
-    [data] [model] [limits] ... # the task's own
+task = "selection"          # which task's code reads the other tables
+[training]                  # this module: how long, how fast, how often
+[data] [model] [limits] ... # the task's own
 """
 
 from __future__ import annotations
@@ -115,6 +115,8 @@ def _checked(value: Any, kind: Any, name: str) -> Any:
         return tuple(_checked(item, get_args(kind)[0], name) for item in value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if kind in (int, float, str, bool) and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+    if kind in (int, float, str, bool) and (
+        not isinstance(value, kind) or (kind is int and isinstance(value, bool))
+    ):
         raise AllearsError(f"recipe: {name} must be of type {kind.__name__}, got {value!r}")
     return value

@@ -25,7 +25,9 @@ def write_record(folder: Path, recipe: Recipe, data_fingerprint: str) -> None:
         "data": data_fingerprint,
         "recipe": {"task": recipe.task, "training": asdict(recipe.training), **recipe.tables},
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
-        "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"CPU ({platform.machine()})",
+        "hardware": torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else f"CPU ({platform.machine()})",
     }
     write_json(folder / "run.json", record)
 

@@ -11,12 +11,11 @@ from collections.abc import Iterable
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
 from accelerate import Accelerator
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.nn.inputs import Encoded
+from allears.nn.inputs import Encoded, length, widen
 
 
 class Workers:
@@ -26,24 +25,20 @@ class Workers:
         self.device = accelerator.device
 
     def share(self, batch: list[int]) -> list[int]:
-        """This process's part of a global batch."""
+        """This process's part of a global batch: every so-manieth example, so that long ones are shared too."""
         if len(batch) % self.count:
-            raise AllearsError(f"a batch of {len(batch)} cannot be shared by {self.count} processes evenly")
-        size = len(batch) // self.count
-        return batch[self.rank * size : (self.rank + 1) * size]
+            raise AllearsError(
+                f"a batch of {len(batch)} cannot be shared evenly by {self.count} processes; change training.batch"
+            )
+        return batch[self.rank :: self.count]
 
     def gather(self, encoded: Encoded) -> Encoded:
         """Everybody's encodings, one after another, with gradients flowing back to whoever made them."""
         if self.count == 1:
             return encoded
-        return Encoded(
-            vector=None if encoded.vector is None else self.gather_tensor(encoded.vector),
-            states=None if encoded.states is None else self.gather_tensor(self._longest(encoded.states, -2)),
-            mask=None if encoded.mask is None else self.gather_tensor(self._longest(encoded.mask, -1)),
-            inputs=None
-            if encoded.inputs is None
-            else encoded.inputs.map(lambda tensor: self.gather_tensor(self._longest(tensor, -1))),
-        )
+        longest = torch.tensor(length(encoded), device=self.device)
+        dist.all_reduce(longest, op=dist.ReduceOp.MAX)  # shapes must agree among the processes
+        return widen(encoded, int(longest)).map(self.gather_tensor)
 
     def gather_tensor(self, tensor: Tensor) -> Tensor:
         if self.count == 1:
@@ -55,13 +50,6 @@ class Workers:
         parts = [torch.empty_like(tensor) for _ in range(self.count)]
         dist.all_gather(parts, tensor.contiguous())
         return torch.cat(parts)
-
-    def _longest(self, tensor: Tensor, dim: int) -> Tensor:
-        """Pad the token dimension to the longest among the processes, so that shapes agree."""
-        length = torch.tensor(tensor.shape[dim], device=tensor.device)
-        dist.all_reduce(length, op=dist.ReduceOp.MAX)
-        more = int(length) - tensor.shape[dim]
-        return F.pad(tensor, (0, more) if dim == -1 else (0, 0, 0, more))
 
     def average_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
         if self.count == 1:

@@ -60,7 +60,9 @@ def persona_sentences(texts: list[str]) -> list[str]:
     return list(found)[:MOST_PERSONA_SENTENCES]
 
 
-def build(comments: Path, submissions: Path | None = None, *, need_persona: bool = True) -> Iterator[Conversation]:
+def build(
+    comments: Path, submissions: Path | None = None, *, need_persona: bool = True
+) -> Iterator[Conversation]:
     """Every conversation of a sample that fits in memory; also those of people without persona, if not needed."""
     posts = {post.id: post for post in _posts(comments)}
     if submissions is not None:

@@ -1,0 +1,69 @@
+"""`allears export`: a trained model as a bundle for the light runtime."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from allears.cli.output import console
+from allears.errors import AllearsError
+
+
+def export(
+    run: Path = typer.Argument(help="The run folder of a trained bi_encoder or cobert."),
+    out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
+    precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
+    keep_float: list[str] = typer.Option(
+        [],
+        "--keep-float",
+        metavar="NAME",
+        help="With int8, leave nodes whose name contains this in float32, such as layer.11.",
+        show_default=False,
+    ),
+    metrics: Path | None = typer.Option(
+        None,
+        "--metrics",
+        metavar="FILE",
+        help="A JSON object to note in the bundle, such as what `evaluate --json` printed.",
+        show_default=False,
+    ),
+) -> None:
+    """Export a trained model to ONNX, for machines without torch.
+
+    \b
+    allears export runs/ed-cobert --out bundles/ed-cobert
+    allears export runs/ed-bi-encoder --out bundles/exact --precision float32
+    """
+    measured = {} if metrics is None else _read_metrics(metrics)
+    try:
+        from allears.selection import saved
+        from allears.selection.export import export as write_bundle
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
+            raise
+        raise AllearsError(
+            f'exporting needs {error.name}, which is not installed; run pip install "allears[train]"'
+        ) from error
+    card = write_bundle(
+        saved.load(run), out, precision=precision, metrics=measured, keep_float=tuple(keep_float)
+    )
+    table = Table("file", "MB", title=f"{out}  {card.name}, {card.precision}, {card.fingerprint}")
+    table.columns[1].justify = "right"
+    for name, facts in card.files.items():
+        table.add_row(name, f"{facts.bytes / 1e6:.1f}")
+    table.add_section()
+    table.add_row("together", f"{sum(facts.bytes for facts in card.files.values()) / 1e6:.1f}")
+    console.print(table)
+
+
+def _read_metrics(path: Path) -> dict[str, object]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AllearsError(f"{path}: cannot be read as JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise AllearsError(f"{path}: expected a JSON object of metrics")
+    return found

@@ -1,0 +1,151 @@
+"""The contrastive loss: what its parts must not change, and what its options must."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from accelerate import Accelerator
+
+from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
+from allears.selection.bi_encoder import BiEncoder
+from allears.selection.cobert import CoBERT
+from allears.selection.dataset import Layout, SelectionDataset
+from allears.selection.losses import LossOptions, SelectionBatch, step
+from allears.text.layout import Limits
+from allears.training.workers import Workers
+from tiny_models import tiny_encoder, tiny_tokenizer
+
+TEXTS = [
+    "my cat is lost",
+    "great news",
+    "so sad the dog was lost a job",
+    "tell me your news my friend",
+    "glad",
+    "a boat",
+]
+ANSWERS = [
+    "so sorry",
+    "great",
+    "tell me",
+    "so sorry",
+    "the house is a boat so glad",
+    "your dog",
+]  # one occurs twice
+
+
+@pytest.fixture
+def data(tmp_path) -> SelectionDataset:
+    examples = [
+        Example(
+            context=(Turn(Role.SEEKER, text),),
+            response=Turn(Role.SUPPORTER, answer),
+            persona=Persona((PersonaSentence("my house is a boat"), PersonaSentence("glad"))),
+        )
+        for text, answer in zip(TEXTS, ANSWERS, strict=True)
+    ]
+    return SelectionDataset(examples, tiny_tokenizer(tmp_path), Limits(), Layout())
+
+
+@pytest.fixture(params=["bi_encoder", "cobert"])
+def model(request):
+    torch.manual_seed(0)
+    encoder = tiny_encoder(hidden_dropout_prob=0.2)
+    return (BiEncoder if request.param == "bi_encoder" else CoBERT)(encoder).train()
+
+
+def batch_of(data: SelectionDataset, part: int, mined: bool = False, teacher: bool = False) -> SelectionBatch:
+    rows = list(range(len(data)))
+    groups = [rows[i : i + part] for i in range(0, len(rows), part)]
+    responses, places = data.responses_of(rows, part)
+    batch = SelectionBatch(
+        contexts=[data.contexts(group) for group in groups],
+        personas=[data.personas_of(group, 0) for group in groups],
+        responses=responses,
+        response_places=torch.from_numpy(places),
+        numbers=torch.from_numpy(data.response_numbers),
+    )
+    if mined:
+        numbers = [(row + shift) % len(rows) for row in rows for shift in (1, 2)]
+        parts, places = data.responses_of(numbers, part)
+        batch = replace(batch, mined=parts, mined_places=torch.from_numpy(places.reshape(len(rows), 2)))
+    return replace(batch, teacher=torch.arange(18.0).reshape(6, 3) / 5) if teacher else batch
+
+
+def loss_and_gradients(model, batch, options=LossOptions(), *, dropout: bool = False):  # noqa: B008
+    model.train(dropout)
+    model.zero_grad()
+    torch.manual_seed(3)
+    loss = step(model, batch, Workers(Accelerator(cpu=True)), lambda value: value.backward(), options)
+    return loss, {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+
+
+def assert_same(one, other):
+    assert torch.allclose(one[0], other[0], atol=1e-5)
+    assert one[1].keys() == other[1].keys()
+    assert all(torch.allclose(one[1][name], other[1][name], atol=1e-4) for name in one[1])
+
+
+@pytest.mark.parametrize("mined", [False, True])
+def test_the_size_of_the_parts_changes_neither_loss_nor_gradients(model, data, mined):
+    whole = loss_and_gradients(model, batch_of(data, 6, mined, teacher=mined))
+    for part in (1, 2, 4):
+        assert_same(whole, loss_and_gradients(model, batch_of(data, part, mined, teacher=mined)))
+
+
+@pytest.mark.parametrize("mined", [False, True])
+def test_cached_gradients_equal_direct_ones(model, data, mined):
+    batch = batch_of(data, 2, mined)
+    assert_same(loss_and_gradients(model, batch), loss_and_gradients(model, batch, LossOptions(cached=True)))
+
+
+def test_dropout_falls_the_same_way_in_both_passes_of_cached_gradients(model, data):
+    """If it did not, two runs from one seed could not agree with each other while differing from no dropout."""
+    batch, options = batch_of(data, 3), LossOptions(cached=True)
+    first = loss_and_gradients(model, batch, options, dropout=True)
+    assert_same(first, loss_and_gradients(model, batch, options, dropout=True))
+    plain = loss_and_gradients(model, batch, options)
+    assert not torch.allclose(first[0], plain[0], atol=1e-4)
+
+
+def test_the_loss_is_the_cross_entropy_over_the_batch_without_equal_texts(model, data):
+    model.eval()
+    batch = batch_of(data, 6)
+    loss, _ = loss_and_gradients(model, batch)
+    responses = model.encode_response(batch.responses[0])[batch.response_places]
+    scores = model.score(
+        model.encode_context(batch.contexts[0]), model.encode_persona(batch.personas[0]), responses[None]
+    )
+    expected = 0.0
+    for row in range(6):
+        others = [c for c in range(6) if c == row or ANSWERS[c] != ANSWERS[row]]
+        expected += float(scores[row, others].logsumexp(0) - scores[row, row]) / 6
+    assert float(loss) == pytest.approx(expected, rel=1e-4)
+
+
+def test_without_in_batch_negatives_only_the_rows_own_list_counts(model, data):
+    batch = batch_of(data, 3, mined=True)
+    alone, _ = loss_and_gradients(model, batch, LossOptions(in_batch=False))
+    together, _ = loss_and_gradients(model, batch)
+    assert 0 < float(alone) < float(together)  # fewer candidates are easier
+
+
+def test_a_teacher_who_agrees_adds_nothing_and_one_who_does_not_adds_divergence(model, data):
+    model.eval()
+    batch = batch_of(data, 6, mined=True)
+    plain, _ = loss_and_gradients(model, batch)
+    context, persona = model.encode_context(batch.contexts[0]), model.encode_persona(batch.personas[0])
+    own = model.encode_response(batch.responses[0])[batch.response_places]
+    mined = model.encode_response(batch.mined[0]) if len(batch.mined) == 1 else None
+    from allears.nn.inputs import stack
+
+    mined = stack([model.encode_response(part) for part in batch.mined])[batch.mined_places]
+    agreeing = torch.cat(
+        [model.score(context, persona, own.map(lambda t: t[:, None])), model.score(context, persona, mined)],
+        1,
+    ).detach()
+    agreed, _ = loss_and_gradients(model, replace(batch, teacher=agreeing))
+    assert float(agreed) == pytest.approx(float(plain), abs=1e-4)
+    differing, _ = loss_and_gradients(model, replace(batch, teacher=-agreeing))
+    assert float(differing) > float(plain) + 1e-3

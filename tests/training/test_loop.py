@@ -1,0 +1,168 @@
+"""The loop: it learns, it stops early, it resumes to the same weights, it shares work among processes."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from allears.errors import AllearsError
+from allears.training.loop import learning_rate, parameter_groups, train
+from allears.training.recipe import TrainingOptions
+from allears.training.tasks import make_task
+
+
+def run(recipe, folder, **options):
+    return train(make_task(recipe, folder), recipe, folder, **options)
+
+
+def weights(folder):
+    return load_file(folder / "checkpoint" / "model.safetensors")
+
+
+def test_training_learns_and_leaves_everything_behind(recipe, tmp_path):
+    wanted = recipe("training.epochs=8", "training.learning_rate=3e-3")
+    metrics = run(wanted, tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    losses = [entry["loss"] for entry in log if "loss" in entry]
+    assert losses[-1] < losses[0] - 0.3
+    assert metrics["recall_at_1"] > 20  # chance is 10
+    assert json.loads((tmp_path / "run" / "metrics.json").read_text()) == metrics
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["recipe"]["training"]["epochs"] == 8
+    assert record["versions"]["torch"] == torch.__version__
+    assert len(record["data"]) == 16
+    assert record["commit"]
+    assert (tmp_path / "run" / "best" / "model.safetensors").is_file()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(recipe, tmp_path):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run(recipe("training.epochs=1", f"training.seed={seed}"), tmp_path / name)
+    first, second, other = (weights(tmp_path / name) for name in "abc")
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    assert not all(torch.equal(first[key], other[key]) for key in first)
+
+
+def test_a_run_stopped_at_any_step_resumes_to_identical_weights(recipe, tmp_path):
+    wanted = recipe("training.save_every=1")
+    run(wanted, tmp_path / "whole")
+    for stop in (1, 7, 11):  # at the start, within and between epochs
+        folder = tmp_path / f"stopped-{stop}"
+        task = make_task(wanted, folder)
+        task.step = _failing_after(task.step, stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(task, wanted, folder)
+        run(wanted, folder, resume=True)
+        whole, resumed = weights(tmp_path / "whole"), weights(folder)
+        assert all(torch.equal(whole[key], resumed[key]) for key in whole)
+
+
+def _failing_after(step, count):
+    calls = iter(range(10_000))
+
+    def failing(*arguments):
+        if next(calls) == count:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    return failing
+
+
+def test_a_run_killed_at_a_random_moment_resumes_to_identical_weights(recipe_file, tmp_path):
+    changes = ["training.save_every=1", "training.epochs=25", "data.valid_limit=5"]
+    command = [sys.executable, "-m", "allears", "train", str(recipe_file)]
+    command += [word for change in changes for word in ("--set", change)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    killed = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "killed")],
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    progress = tmp_path / "killed" / "checkpoint" / "progress.json"
+    deadline = time.monotonic() + 120
+    while not progress.exists() and time.monotonic() < deadline:
+        assert killed.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 0.5))
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    for arguments in (["--out", str(tmp_path / "killed"), "--resume"], ["--out", str(tmp_path / "whole")]):
+        subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True, timeout=300)
+    whole, resumed = weights(tmp_path / "whole"), weights(tmp_path / "killed")
+    assert all(torch.equal(whole[key], resumed[key]) for key in whole)
+
+
+def test_a_corrupt_or_missing_checkpoint_is_one_sentence(recipe, tmp_path):
+    wanted = recipe("training.epochs=1")
+    with pytest.raises(AllearsError, match="no checkpoint to resume from"):
+        run(wanted, tmp_path / "none", resume=True)
+    run(wanted, tmp_path / "run")
+    (tmp_path / "run" / "checkpoint" / "model.safetensors").write_bytes(b"rubbish")
+    with pytest.raises(AllearsError, match="corrupt or of another recipe"):
+        run(wanted, tmp_path / "run", resume=True)
+
+
+def test_early_stopping_ends_the_run_when_the_metric_no_longer_rises(recipe, tmp_path):
+    wanted = recipe("training.epochs=50", "training.learning_rate=0.0", "training.patience=2")
+    run(wanted, tmp_path / "run")
+    log = (tmp_path / "run" / "log.jsonl").read_text()
+    assert log.count('"mrr"') == 3  # the first is the best, two more are no better
+
+
+def test_gradient_accumulation_counts_batches_per_step(recipe, tmp_path):
+    run(recipe("training.epochs=1", "training.accumulate=3"), tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    batches = len(make_task(recipe(), tmp_path / "other").batches(0))
+    assert max(entry["step"] for entry in log) == batches // 3
+
+
+def test_two_processes_reproduce_the_loss_curve_of_one_at_equal_global_batch(recipe_file, tmp_path):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    more = [str(recipe_file), "--set", "training.epochs=2"]
+    single = [sys.executable, "-m", "allears", "train", *more, "--out", str(tmp_path / "one")]
+    double = [
+        sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1",
+        "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
+        "-m", "allears", "train", *more, "--out", str(tmp_path / "two"),
+    ]  # fmt: skip
+    for command in (single, double):
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+    one, two = (
+        [
+            json.loads(line)["loss"]
+            for line in (tmp_path / name / "log.jsonl").read_text().splitlines()
+            if "loss" in line
+        ]
+        for name in ("one", "two")
+    )
+    assert len(one) > 1
+    assert two == pytest.approx(one, rel=1e-4)
+    first, second = weights(tmp_path / "one"), weights(tmp_path / "two")
+    assert all(torch.allclose(first[key], second[key], atol=1e-5) for key in first)
+
+
+def test_the_learning_rate_warms_up_and_goes_down():
+    options = TrainingOptions(warmup=0.1)
+    rates = [learning_rate(step, 100, options) for step in range(100)]
+    assert rates[0] == pytest.approx(0.1)
+    assert max(rates) == rates[9] == 1.0
+    assert rates[-1] < 0.02
+    assert learning_rate(99, 100, TrainingOptions(warmup=0.1, schedule="constant")) == 1.0
+    assert learning_rate(55, 100, TrainingOptions(warmup=0.1, schedule="cosine")) == pytest.approx(0.5)
+
+
+def test_the_encoder_and_the_head_have_rates_of_their_own_and_vectors_do_not_decay(recipe, tmp_path):
+    model = make_task(recipe("model.name=poly_encoder", "model.options={codes=4}"), tmp_path / "run").model
+    groups = parameter_groups(model, TrainingOptions(learning_rate=1.0, head_learning_rate=5.0))
+    assert {group["peak"] for group in groups} == {1.0, 5.0}
+    assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+    assert all(p.dim() > 1 for group in groups if "weight_decay" not in group for p in group["params"])
