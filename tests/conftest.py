@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# A wide terminal for every test and the commands it starts: where a table wraps is not what is tested.
+os.environ["COLUMNS"] = "200"
+
 
 @pytest.fixture(scope="session")
 def data_root() -> Path:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from allears.errors import AllearsError
 from allears.nn.inputs import Encoded
 from allears.selection.cobert import CoBERT
 
@@ -141,6 +142,12 @@ def test_every_ablation_scores_differently_from_the_full_model(options: dict[str
     full = CoBERT(ENCODER).score(CONTEXTS, PERSONAS, RESPONSES[None])
     ablated = CoBERT(ENCODER, **options).score(CONTEXTS, PERSONAS, RESPONSES[None])
     assert torch.allclose(full, ablated) == (options == {"hops": (1, 2)})
+
+
+@pytest.mark.parametrize("options", [{"hops": (0,)}, {"hops": ()}, {"poolings": ("median",)}], ids=str)
+def test_hops_and_poolings_that_do_not_exist_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(AllearsError, match=f"unknown {next(iter(options))}"):
+        CoBERT(ENCODER, **options)
 
 
 def test_a_temperature_divides_the_affinity() -> None:

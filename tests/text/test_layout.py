@@ -5,10 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from allears.conversation import Role, Turn
+from allears.errors import AllearsError
 from allears.text.layout import Limits, context_rows, flatten, pad_flat, pad_nested, plain_rows
 
 MARKS: Any = SimpleNamespace(pad=0, start=1, end=2, size=99)
@@ -36,6 +38,36 @@ def test_when_room_runs_out_the_oldest_turns_go_first() -> None:
 def test_a_lone_turn_that_is_too_long_keeps_its_end() -> None:
     rows = context_rows([SEEKER], [[1, 2, 3, 4, 5]], Limits(context_tokens=5))
     assert rows == [([3, 4, 5], [0, 0, 0])]
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_no_room_for_a_word_keeps_no_word(tokens: int) -> None:
+    limits: Any = SimpleNamespace(
+        context_tokens=tokens, first_turn_tokens=90, turn_tokens=30
+    )  # Limits refuses
+    assert context_rows([SEEKER, SEEKER], [[1, 2, 3], [4, 5]], limits) == [([], [])]
+
+
+def test_the_smallest_context_is_one_word() -> None:
+    rows = context_rows([SEEKER, SEEKER], [[7, 8, 9], [4, 5]], Limits(context_tokens=3))
+    assert flatten(rows, MARKS)[0] == [1, 5, 2]
+
+
+@pytest.mark.parametrize(
+    ("limit", "least"),
+    [
+        ("context_tokens", 3),
+        ("first_turn_tokens", 1),
+        ("turn_tokens", 1),
+        ("response_tokens", 1),
+        ("persona_sentences", 0),
+        ("persona_sentence_tokens", 1),
+    ],
+)
+def test_limits_refuse_what_leaves_nothing_to_read(limit: str, least: int) -> None:
+    assert getattr(Limits(**{limit: least}), limit) == least
+    with pytest.raises(AllearsError, match=f"limits: {limit} must be at least {least}, got {least - 1}"):
+        Limits(**{limit: least - 1})
 
 
 lengths = st.lists(st.integers(0, 12), min_size=1, max_size=8)

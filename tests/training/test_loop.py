@@ -76,7 +76,7 @@ def _failing_after(step, count):
 
 
 def test_a_run_killed_at_a_random_moment_resumes_to_identical_weights(recipe_file, tmp_path):
-    changes = ["training.save_every=1", "training.epochs=25", "data.valid_limit=5"]
+    changes = ["training.save_every=1", "training.epochs=12", "data.valid_limit=5"]
     command = [sys.executable, "-m", "allears", "train", str(recipe_file)]
     command += [word for change in changes for word in ("--set", change)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -113,6 +113,11 @@ def test_early_stopping_ends_the_run_when_the_metric_no_longer_rises(recipe, tmp
     run(wanted, tmp_path / "run")
     log = (tmp_path / "run" / "log.jsonl").read_text()
     assert log.count('"mrr"') == 3  # the first is the best, two more are no better
+
+
+def test_a_metric_nobody_measures_is_one_sentence(recipe, tmp_path):
+    with pytest.raises(AllearsError, match=r"training\.metric 'bleu' is not measured by this task"):
+        run(recipe("training.epochs=1", "training.metric=bleu"), tmp_path / "run")
 
 
 def test_gradient_accumulation_counts_batches_per_step(recipe, tmp_path):

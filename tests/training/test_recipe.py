@@ -26,7 +26,7 @@ def test_changes_on_the_command_line_replace_and_add_keys(recipe):
     ],
 )
 def test_a_wrong_key_or_value_is_one_sentence(recipe, tmp_path, change, message):
-    with pytest.raises(AllearsError, match="recipe|--set") as error:
+    with pytest.raises(AllearsError, match=r"recipe|--set") as error:
         make_task(recipe(change), tmp_path / "run")
     assert message in str(error.value)
 

@@ -79,21 +79,9 @@ class Encoder(nn.Module):
         return states.reshape(*leading, *states.shape[1:])
 
 
-class OwnEncoders(nn.ModuleDict):
-    """The inputs that have an encoder of their own: none when all share the model's (the papers' choice), or
-    persona and response, each with a copy that learns apart, while the context keeps the model's.
-
-    Kept as `model.encoders` beside `model.encoder`, so that a model that shares is the same with or without.
-    """
-
-    def __init__(self, encoder: Encoder, *, separate: bool):
-        own = ("persona", "response") if separate else ()
-        super().__init__({side: deepcopy(encoder) for side in own})
-
-    def pick(self, side: str, shared: Encoder) -> Encoder:
-        """The encoder of a side ("context", "persona" or "response"): its own, or the shared one."""
-        chosen: Encoder = self[side] if side in self else shared  # type: ignore[assignment]
-        return chosen
+def own_encoders(encoder: Encoder, *, separate: bool) -> tuple[Encoder | None, Encoder | None]:
+    """Encoders for persona and response that start as the given one and learn apart; None when they share it."""
+    return (deepcopy(encoder), deepcopy(encoder)) if separate else (None, None)
 
 
 def encoder_tokenizer(name: str | Path) -> WordPiece:

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allears.nn.encoder import Encoder
+from allears.nn.encoder import Encoder, own_encoders
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import pool
 from allears.nn.similarity import dot_scores, known_similarity, mean_query
@@ -25,19 +25,34 @@ class BiEncoder(SelectionModel):
     nested_persona = False
 
     def __init__(
-        self, encoder: Encoder, *, pooling: str = "mean", similarity: str = "cosine", scale: float = 20.0
+        self,
+        encoder: Encoder,
+        *,
+        separate: bool = False,
+        pooling: str = "mean",
+        similarity: str = "cosine",
+        scale: float = 20.0,
     ):
         super().__init__()
+        # the context's encoder, and everybody's unless `separate` gives persona and response their own
         self.encoder = encoder
+        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
         self.pooling, self.similarity = pooling, known_similarity(similarity)
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
 
-    def _vector(self, inputs: Inputs) -> Encoded:
-        vector = pool(self.encoder(inputs), inputs.mask, self.pooling)  # [..., d]
+    def _vector(self, encoder: Encoder, inputs: Inputs) -> Encoded:
+        vector = pool(encoder(inputs), inputs.mask, self.pooling)  # [..., d]
         return Encoded(vector=F.normalize(vector, dim=-1) if self.similarity == "cosine" else vector)
 
-    encode_context = encode_persona = encode_response = _vector
+    def encode_context(self, inputs: Inputs) -> Encoded:
+        return self._vector(self.encoder, inputs)
+
+    def encode_persona(self, inputs: Inputs) -> Encoded:
+        return self._vector(self.encoder_persona or self.encoder, inputs)
+
+    def encode_response(self, inputs: Inputs) -> Encoded:
+        return self._vector(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         query = context.vector  # [B, d]

@@ -1,6 +1,6 @@
 """CoBERT (Zhong et al. 2020, section 4): multi-hop co-attention between context, persona and response.
 
-Every input is encoded apart by one shared encoder. The score of a candidate is the dot product of the
+Every input is encoded apart, by one shared encoder. The score of a candidate is the dot product of the
 persona-augmented context X_f and the response Y_f, both made of co-attended parts (equations 1 to 6):
 
     X_f = [X'_max ; X'' ; P'_max ; P'']      Y_f = [Y'_X,max ; Y''_X ; Y'_P,max ; Y''_P]
@@ -13,6 +13,7 @@ Options beyond the paper, off by default (the defaults are the equations):
 - `similarity="cosine"` compares the directions of each part and learns one scale per part. Small sentence
   encoders were pre-trained on directions; the raw dot product of max-pooled states starts out saturated.
 - `temperature` divides the affinity of equation 1 (a float, or "learned").
+- `separate=True` gives each of the three inputs an encoder of its own, all starting from the given one.
 - `pooled=True` adds the Bi-encoder's score, so that one model serves both stages of the index.
 """
 
@@ -24,9 +25,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from allears.errors import AllearsError
 from allears.nn.chunks import score_in_chunks
 from allears.nn.coattention import co_attend, first_hop, later_hop
-from allears.nn.encoder import Encoder
+from allears.nn.encoder import Encoder, own_encoders
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
 from allears.nn.similarity import dot_scores, known_similarity
@@ -41,6 +43,7 @@ class CoBERT(SelectionModel):
         self,
         encoder: Encoder,
         *,
+        separate: bool = False,
         hops: tuple[int, ...] = (1, 2),
         poolings: tuple[str, ...] = ("max",),
         similarity: str = "dot",
@@ -50,8 +53,14 @@ class CoBERT(SelectionModel):
         chunk_pairs: int = 16_384,
     ):
         super().__init__()
+        # the context's encoder, and everybody's unless `separate` gives persona and response their own
         self.encoder = encoder
+        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
         self.hops, self.poolings = tuple(hops), tuple(poolings)
+        if not self.hops or not set(self.hops) <= {1, 2, 3}:
+            raise AllearsError(f"unknown hops {list(self.hops)}; use some of 1, 2 and 3")
+        if not self.poolings or not set(self.poolings) <= {"max", "mean"}:
+            raise AllearsError(f"unknown poolings {list(self.poolings)}; use 'max', 'mean' or both")
         self.similarity, self.pooled = known_similarity(similarity), pooled
         self.chunk_pairs = chunk_pairs  # how many context-candidate pairs are co-attended at a time
         self.temperature: float | None = None if temperature == "learned" else float(temperature)
@@ -69,14 +78,21 @@ class CoBERT(SelectionModel):
             self.pooled_log_scale = nn.Parameter(torch.tensor(math.log(scale)))
             self.persona_pooled_log_scale = nn.Parameter(torch.tensor(math.log(scale / 4)))
 
-    def _encode(self, inputs: Inputs) -> Encoded:
-        states = self.encoder(inputs)  # X, P or Y: [..., L, d]
+    def _encode(self, encoder: Encoder, inputs: Inputs) -> Encoded:
+        states = encoder(inputs)  # X, P or Y: [..., L, d]
         if not self.pooled:
             return Encoded(states=states, mask=inputs.mask)
         vector = F.normalize(masked_mean(states, inputs.mask), dim=-1)
         return Encoded(states=states, mask=inputs.mask, vector=vector)
 
-    encode_context = encode_persona = encode_response = _encode
+    def encode_context(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder, inputs)
+
+    def encode_persona(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder_persona or self.encoder, inputs)
+
+    def encode_response(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         return score_in_chunks(self._score, context, persona, response, pairs=self.chunk_pairs)

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from allears.errors import AllearsError
 from allears.nn.chunks import score_in_chunks
-from allears.nn.encoder import Encoder
+from allears.nn.encoder import Encoder, own_encoders
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax
 from allears.nn.rows import encode_rows
@@ -41,6 +41,7 @@ class DAM(SelectionModel):
         self,
         encoder: Encoder,
         *,
+        separate: bool = False,
         layers: tuple[int, ...] | None = None,
         channels: tuple[int, int] = (32, 16),
         cells: tuple[int, int, int] = (3, 11, 4),
@@ -52,7 +53,9 @@ class DAM(SelectionModel):
         words. The default covers 27 utterances of 99 words and a response of 36; what lies beyond is ignored.
         """
         super().__init__()
+        # the context's encoder, and everybody's unless `separate` gives persona and response their own
         self.encoder = encoder
+        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
         self.layers = tuple(layers or sorted({0, encoder.depth // 2, encoder.depth}))
         if max(self.layers) > encoder.depth:
             raise AllearsError(
@@ -71,11 +74,18 @@ class DAM(SelectionModel):
         features = second * math.prod(self.cells)
         self.context_output, self.persona_output = LinearScore(features), LinearScore(features)
 
-    def _encode(self, inputs: Inputs) -> Encoded:
-        states = encode_rows(self.encoder, inputs, all_layers=True)[..., list(self.layers), :, :]
+    def _encode(self, encoder: Encoder, inputs: Inputs) -> Encoded:
+        states = encode_rows(encoder, inputs, all_layers=True)[..., list(self.layers), :, :]
         return Encoded(states=states, mask=inputs.mask)  # [..., K, L, d]
 
-    encode_context = encode_persona = encode_response = _encode
+    def encode_context(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder, inputs)
+
+    def encode_persona(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder_persona or self.encoder, inputs)
+
+    def encode_response(self, inputs: Inputs) -> Encoded:
+        return self._encode(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         return score_in_chunks(self._score, context, persona, response, pairs=self.chunk_pairs)

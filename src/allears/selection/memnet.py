@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allears.nn.encoder import Encoder
+from allears.nn.encoder import Encoder, own_encoders
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax, pool
 from allears.nn.rows import encode_rows
@@ -33,13 +33,16 @@ class MemNet(SelectionModel):
         self,
         encoder: Encoder,
         *,
+        separate: bool = False,
         hops: int = 1,
         pooling: str = "mean",
         similarity: str = "cosine",
         scale: float = 20.0,
     ):
         super().__init__()
+        # the context's encoder, and everybody's unless `separate` gives persona and response their own
         self.encoder = encoder
+        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
         self.hops, self.pooling, self.similarity = hops, pooling, known_similarity(similarity)
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
@@ -49,13 +52,15 @@ class MemNet(SelectionModel):
         vector = pool(states, mask, self.pooling)
         return F.normalize(vector, dim=-1) if self.similarity == "cosine" else vector
 
-    def _vector(self, inputs: Inputs) -> Encoded:
-        return Encoded(vector=self._pool(self.encoder(inputs), inputs.mask))  # [..., d]
+    def encode_context(self, inputs: Inputs) -> Encoded:
+        return Encoded(vector=self._pool(self.encoder(inputs), inputs.mask))  # q: [B, d]
 
-    encode_context = encode_response = _vector
+    def encode_response(self, inputs: Inputs) -> Encoded:
+        encoder = self.encoder_response or self.encoder
+        return Encoded(vector=self._pool(encoder(inputs), inputs.mask))  # [..., d]
 
     def encode_persona(self, inputs: Inputs) -> Encoded:
-        sentences = self._pool(encode_rows(self.encoder, inputs), inputs.mask)
+        sentences = self._pool(encode_rows(self.encoder_persona or self.encoder, inputs), inputs.mask)
         return Encoded(states=sentences, mask=inputs.mask.any(-1))  # p: [B, S, d] and [B, S]
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.nn.chunks import score_in_chunks
-from allears.nn.encoder import Encoder
+from allears.nn.encoder import Encoder, own_encoders
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax, pool
 from allears.nn.similarity import known_similarity
@@ -36,6 +36,7 @@ class PolyEncoder(SelectionModel):
         self,
         encoder: Encoder,
         *,
+        separate: bool = False,
         codes: int = 128,
         pooling: str = "mean",
         similarity: str = "cosine",
@@ -43,7 +44,9 @@ class PolyEncoder(SelectionModel):
         chunk_pairs: int = 262_144,
     ):
         super().__init__()
+        # the context's encoder, and everybody's unless `separate` gives persona and response their own
         self.encoder = encoder
+        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
         self.pooling, self.similarity = pooling, known_similarity(similarity)
         self.chunk_pairs = chunk_pairs
         self.context_codes = nn.Parameter(torch.randn(codes, encoder.size) / math.sqrt(encoder.size))
@@ -54,21 +57,22 @@ class PolyEncoder(SelectionModel):
     def _directions(self, vectors: Tensor) -> Tensor:
         return F.normalize(vectors, dim=-1) if self.similarity == "cosine" else vectors
 
-    def _attend(self, codes: Tensor, inputs: Inputs) -> Encoded:
-        states = self.encoder(inputs)  # h: [B, L, d]
+    def _attend(self, encoder: Encoder, codes: Tensor, inputs: Inputs) -> Encoded:
+        states = encoder(inputs)  # h: [B, L, d]
         weights = masked_softmax(codes @ states.transpose(-1, -2), inputs.mask[:, None])  # [B, m, L]
         # an empty text has no vectors at all: its mask is zero for every code
         real = inputs.mask.any(-1, keepdim=True).expand(-1, len(codes))
         return Encoded(states=self._directions(weights @ states), mask=real)  # y_i: [B, m, d]
 
     def encode_context(self, inputs: Inputs) -> Encoded:
-        return self._attend(self.context_codes, inputs)
+        return self._attend(self.encoder, self.context_codes, inputs)
 
     def encode_persona(self, inputs: Inputs) -> Encoded:
-        return self._attend(self.persona_codes, inputs)
+        return self._attend(self.encoder_persona or self.encoder, self.persona_codes, inputs)
 
     def encode_response(self, inputs: Inputs) -> Encoded:
-        vector = pool(self.encoder(inputs), inputs.mask, self.pooling)
+        encoder = self.encoder_response or self.encoder
+        vector = pool(encoder(inputs), inputs.mask, self.pooling)
         return Encoded(vector=self._directions(vector))  # y: [..., d]
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:

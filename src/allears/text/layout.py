@@ -8,16 +8,21 @@ the BERT models read a context (PEC section 4.2); persona sentences follow one a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
+from allears.errors import AllearsError
 from allears.text.tokenizer import Tokenizer
 
 Ids = npt.NDArray[np.int64]
 Row = tuple[list[int], list[int]]  # token ids and their segments, special tokens included
+
+
+# The limits whose least value is not 1: a context needs a word between [CLS] and [SEP], a persona is optional.
+_LEAST = {"context_tokens": 3, "persona_sentences": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,14 @@ class Limits:
     response_tokens: int = 30
     persona_sentences: int = 10
     persona_sentence_tokens: int = 22
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            least = _LEAST.get(item.name, 1)
+            if getattr(self, item.name) < least:
+                raise AllearsError(
+                    f"limits: {item.name} must be at least {least}, got {getattr(self, item.name)}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +70,7 @@ def context_rows(turns: Sequence[Turn], pieces: Sequence[Sequence[int]], limits:
         if len(kept) + 1 > room:
             if rows:
                 break
-            kept = kept[-(room - 1) :]
+            kept = kept[len(kept) + 1 - room :]
         room -= len(kept) + 1
         segment = 1 if turns[position].speaker is Role.SUPPORTER else 0
         rows.append((kept, [segment] * len(kept)))

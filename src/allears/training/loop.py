@@ -76,30 +76,14 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
         while progress.step < total and not progress.finished:
             batches = task.batches(progress.epoch)
             while progress.batch + options.accumulate <= len(batches) and progress.step < total:
-                model.train()
-                # Everything random in this step follows from (seed, step): that is what makes a resume exact.
-                torch.manual_seed(options.seed * 1_000_003 + progress.step)
                 rate = learning_rate(progress.step, int(total), options)
-                for group in optimizer.param_groups:
-                    group["lr"] = group["peak"] * rate
-                loss = torch.zeros((), device=accelerator.device)
-                for batch in batches[progress.batch : progress.batch + options.accumulate]:
-                    with accelerator.autocast():
-                        loss += task.step(
-                            batch,
-                            progress.epoch,
-                            workers,
-                            lambda value: (value / options.accumulate).backward(),
-                        )
-                workers.average_gradients(model.parameters())
-                nn.utils.clip_grad_norm_(model.parameters(), options.clip)
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+                chosen = batches[progress.batch : progress.batch + options.accumulate]
+                loss = _step(task, chosen, optimizer, workers, options, progress, rate)
                 progress.step += 1
                 progress.batch += options.accumulate
-                display.step(progress.step, workers.average(loss / options.accumulate), rate)
+                display.step(progress.step, loss, rate)
                 if progress.step % evaluate_every == 0 or progress.step == total:
-                    found = _evaluate(task, workers)
+                    found = _evaluate(task, workers, options)
                     better = progress.best is None or found[options.metric] > progress.best
                     progress.since_best = 0 if better else progress.since_best + 1
                     if better:
@@ -118,11 +102,46 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     return metrics
 
 
-def _evaluate(task: Task, workers: Workers) -> dict[str, float]:
+def _step(
+    task: Task,
+    batches: list[list[int]],
+    optimizer: torch.optim.Optimizer,
+    workers: Workers,
+    options: TrainingOptions,
+    progress: Progress,
+    rate: float,
+) -> Tensor:
+    """One optimiser step over one or (accumulating gradients) several batches; the mean loss of all processes."""
+    model = task.model.train()
+    # Everything random in this step follows from (seed, step): that is what makes a resume exact.
+    torch.manual_seed(options.seed * 1_000_003 + progress.step)
+    for group in optimizer.param_groups:
+        group["lr"] = group["peak"] * rate
+
+    def backward(loss: Tensor) -> None:
+        (loss / len(batches)).backward()  # type: ignore[no-untyped-call]
+
+    total = torch.zeros((), device=workers.device)
+    for batch in batches:
+        with workers.accelerator.autocast():
+            total += task.step(batch, progress.epoch, workers, backward)
+    workers.average_gradients(model.parameters())
+    nn.utils.clip_grad_norm_(model.parameters(), options.clip)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return workers.average(total / len(batches))
+
+
+def _evaluate(task: Task, workers: Workers, options: TrainingOptions) -> dict[str, float]:
     """Every process evaluates: it is cheap beside training, and all must agree on when to stop."""
     task.model.eval()
     with torch.inference_mode():
-        return task.evaluate(workers.device)
+        found = task.evaluate(workers.device)
+    if options.metric not in found:
+        raise AllearsError(
+            f"recipe: training.metric {options.metric!r} is not measured by this task; measured are {', '.join(found)}"
+        )
+    return found
 
 
 def parameter_groups(model: nn.Module, options: TrainingOptions) -> list[dict[str, Any]]:

@@ -1,0 +1,70 @@
+"""Every recipe in recipes/ can be trained: its keys are known and its options build its model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
+from allears.selection import saved
+from allears.selection.saved import ENCODER_MODELS, WORD_MODELS
+from allears.selection.task import NegativeOptions, SelectionTask
+from allears.training.recipe import parse, read_recipe
+from allears.training.tasks import make_task
+from tiny_models import tiny_encoder, tiny_tokenizer
+
+RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
+KNOWN = WORD_MODELS | ENCODER_MODELS
+every_recipe = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+
+
+def made_up_examples(*_: Any, **__: Any) -> list[Example]:
+    return [
+        Example(
+            context=(Turn(Role.SEEKER, f"my cat was lost {number}"),),
+            response=Turn(Role.SUPPORTER, "so sorry"),
+            persona=Persona((PersonaSentence("my dog is my friend"),)),
+        )
+        for number in range(4)
+    ]
+
+
+@every_recipe
+def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = "allears.selection.task"
+    monkeypatch.setattr(f"{module}.split_examples", made_up_examples)
+    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder())
+    monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
+    recipe = read_recipe(path)
+    model = dict(recipe.tables["model"])
+    if model.pop("start", ""):  # another recipe's run: the encoder in it stands for all of it
+        model["encoder"] = "the other run's"
+    parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
+    tables = {name: table for name, table in recipe.tables.items() if name != "negatives"}  # needs other runs
+    task = make_task(replace(recipe, tables=tables | {"model": model}), tmp_path)
+    assert isinstance(task, SelectionTask)
+    assert type(task.model) is saved.model_class(model["name"])
+    assert task.card.options.keys() == model.get("options", {}).keys()
+
+
+def test_every_model_has_a_recipe() -> None:
+    assert {read_recipe(path).tables["model"]["name"] for path in RECIPES} == set(KNOWN)
+
+
+@every_recipe
+def test_what_it_builds_on_is_another_recipes_run(path: Path) -> None:
+    tables = read_recipe(path).tables
+    negatives = tables.get("negatives", {})
+    runs = [tables["model"].get("start"), negatives.get("mine_with"), negatives.get("teacher")]
+    known = {f"runs/{other.stem}" for other in RECIPES if other != path}
+    assert {run for run in runs if run} <= known
+
+
+@every_recipe
+def test_it_begins_by_saying_what_it_is(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    assert first.startswith("# ")
+    assert first.endswith((".", ":"))
