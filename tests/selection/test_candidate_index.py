@@ -139,6 +139,13 @@ def test_exact_search_equals_comparing_with_everything(monkeypatch: pytest.Monke
     np.testing.assert_allclose(scores, -np.sort(-products, axis=1)[:, :20], rtol=1e-6)
 
 
+def test_what_a_graph_does_not_reach_is_no_hit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    index = CandidateIndex.build(tmp_path / "index", ["1 0", "0 1", "1 1"], Readable(), graph=True)
+    reached = np.array([[2, 0, -1]]), np.array([[1.0, 1.0, -1e38]], np.float32)
+    monkeypatch.setattr(nearest.Graph, "search", lambda self, vectors, count: reached)
+    assert [hit.text for hit in index.search(ask("1 0"))] == ["1 1", "1 0"]
+
+
 def test_a_graph_is_prepared_for_large_pools_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("allears.selection.index.GRAPH_FROM", 10)
     assert not CandidateIndex.build(tmp_path / "small", many(9, seed=1), Readable()).card.graph

@@ -6,25 +6,11 @@ import sys
 
 import typer
 from rich.markup import escape
-from rich.panel import Panel
 
 from allears import __version__
-from allears.cli import data, evaluate, export, index, reddit, train
+from allears.cli import data, evaluate, export, index, reddit, train, welcome
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
-
-WELCOME = """[bold]I'm all ears.[/] Read and measure conversations about feelings; train models that choose an answer.
-
-[cyan]allears data list[/]                      the corpora, their licences, what of them is here
-[cyan]allears data show ed --random[/]          a conversation, the way a person reads one
-[cyan]allears data stats esconv[/]              counts, lengths, emotions, strategies
-[cyan]allears train recipes/ed-cobert.toml[/]   train a response-selection model (needs allears\\[train])
-[cyan]allears evaluate selection RUN[/]         R@1, R@10, R@50 and MRR, with intervals
-[cyan]allears index build POOL --model RUN[/]   replies to search in the blink of an eye
-[cyan]allears --help[/]                         everything else
-
-The listener you can talk to is being built on top of these.
-[dim]allears is no therapist and no crisis line. In danger, call your local emergency number now.[/]"""
 
 app = typer.Typer(
     name="allears",
@@ -42,16 +28,14 @@ app.command(name="export")(export.export)
 
 
 @app.callback(invoke_without_command=True)
-def welcome(
+def first_page(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and leave."),
 ) -> None:
     if version:
         console.print(f"allears {__version__}", highlight=False)
     elif context.invoked_subcommand is None:
-        console.print(
-            Panel(WELCOME, title=f"allears {__version__}", border_style="cyan", width=88, padding=(1, 2))
-        )
+        console.print(welcome.page())
 
 
 def main() -> None:

@@ -50,7 +50,10 @@ def export(
     card = write_bundle(
         saved.load(run), out, precision=precision, metrics=measured, keep_float=tuple(keep_float)
     )
-    table = Table("file", "MB", title=f"{out}  {card.name}, {card.precision}, {card.fingerprint}")
+    console.print(
+        f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
+    )
+    table = Table("file", "MB")
     table.columns[1].justify = "right"
     for name, facts in card.files.items():
         table.add_row(name, f"{facts.bytes / 1e6:.1f}")

@@ -1,31 +1,52 @@
-"""`allears train`: one recipe, one run folder."""
+"""`allears train`: recipes in, run folders out, and a table of what came of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
+from rich.table import Table
 
-from allears.cli.output import console
+from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
 
 def train(
-    recipe: Path = typer.Argument(help="A recipe, such as recipes/ed-cobert.toml."),
+    recipes: list[Path] = typer.Argument(help="One recipe or several, trained in this order."),
     change: list[str] = typer.Option(
-        [], "--set", help="Change a key: --set training.batch=32", metavar="KEY=VALUE"
+        [], "--set", help="Change a key of every recipe: --set training.batch=32", metavar="KEY=VALUE"
     ),
-    out: Path = typer.Option(None, help="The run folder.  [default: runs/RECIPE'S NAME]", show_default=False),
-    resume: bool = typer.Option(False, "--resume", help="Go on after a kill, to the same result."),
+    out: Path = typer.Option(
+        None,
+        help="The run folder, for a single recipe.  [default: runs/NAME OF THE RECIPE]",
+        show_default=False,
+    ),
+    resume: bool = typer.Option(
+        False, "--resume", help="Go on after a kill, to the same result; finished runs are left as they are."
+    ),
 ) -> None:
-    """Train a model from a recipe.
+    """Train models from recipes.
+
+    Several recipes are trained one after another, so that one can start from what another learned, and a table
+    closes the series.
 
     \b
-    allears train recipes/ed-bi-encoder.toml
-    allears train recipes/ed-cobert.toml --set training.epochs=1 --set model.encoder=thenlper/gte-small
+    allears train recipes/ed-bi-encoder-plain.toml
+    allears train recipes/ed-cobert.toml --set training.epochs=1
+    allears train recipes/dialogue-pretrain.toml recipes/ed-bi-encoder.toml recipes/ed-cross-encoder.toml
     allears train recipes/ed-cobert.toml --resume
     accelerate launch -m allears train recipes/ed-cobert.toml
     """
+    if out is not None and len(recipes) > 1:
+        raise AllearsError("--out names one run folder; leave it out to train several recipes")
+    done = {
+        recipe.stem: _run(recipe, change, out or Path("runs") / recipe.stem, resume) for recipe in recipes
+    }
+    console.print(_table(done))
+
+
+def _run(recipe: Path, change: list[str], folder: Path, resume: bool) -> dict[str, Any]:
     try:
         from allears.training.loop import train as run
         from allears.training.recipe import read_recipe
@@ -36,11 +57,21 @@ def train(
         ) from error
 
     wanted = read_recipe(recipe, change)
-    folder = out or Path("runs") / recipe.stem
-    if folder.exists() and not resume and (folder / "run.json").exists():
+    started = (folder / "checkpoint").exists() or (folder / "checkpoint.old").exists()
+    if (folder / "run.json").exists() and not resume:
         raise AllearsError(
             f"{folder}: a run is there already; use --resume to go on with it, or another --out"
         )
-    metrics = run(make_task(wanted, folder), wanted, folder, resume=resume)
-    shown = "  ".join(f"{name} {value:.2f}" for name, value in metrics.items() if name != "step")
-    console.print(f"best: {shown}\nsaved in {folder / 'best'}", highlight=False)
+    errors.print(f"[bold]{recipe.stem}[/] → {folder}", highlight=False)
+    metrics = run(make_task(wanted, folder), wanted, folder, resume=started)
+    return {**metrics, "folder": str(folder / "best")}
+
+
+def _table(done: dict[str, dict[str, Any]]) -> Table:
+    names = list(dict.fromkeys(name for metrics in done.values() for name in metrics if name != "folder"))
+    table = Table("run", *names, "saved in")
+    for run, metrics in done.items():
+        values = [metrics.get(name, "") for name in names]
+        shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
+        table.add_row(run, *shown, metrics["folder"])
+    return table

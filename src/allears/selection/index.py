@@ -106,6 +106,8 @@ class CandidateIndex:
         selector = self._needs_selector()
         encoded = selector.encode_queries([query])
         positions, near = self.nearest(encoded.vectors, max(k, first_stage), exact)
+        found = positions[0] >= 0  # a graph may reach fewer than asked for, and says -1
+        positions, near = positions[:, found], near[:, found]
         scores = selector.rank(encoded, self.reader.states, positions)[0]
         best = np.argsort(-scores, kind="stable")[:k]
         return [self._hit(int(positions[0, at]), float(scores[at]), float(near[0, at])) for at in best]
