@@ -8,18 +8,17 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from allears.cli import main
-from allears.cli.output import console, errors
 from allears.corpora import Download, corpus_names
 from allears.corpora.empathetic_dialogues import EmpatheticDialogues
+from command_line import Answer, Run
 
 HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags"
 TRAIN = [
@@ -32,35 +31,6 @@ TRAIN = [
     "talk:3,2,proud,Bread,3,Bread! Wow.,,",
 ]
 BAD = "talk:4,1,green,Nothing,5,This emotion does not exist.,,"
-
-
-@dataclass
-class Answer:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line through `main`, in a window wide enough that no sentence is broken."""
-    monkeypatch.setattr(console, "_width", 200)
-    monkeypatch.setattr(errors, "_width", 200)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["allears", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return Answer(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture

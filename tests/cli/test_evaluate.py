@@ -4,60 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from allears.cli import main
-from allears.cli.output import console, errors
 from allears.nn.encoder import Encoder
 from allears.selection import saved
 from allears.selection.bi_encoder import BiEncoder
 from allears.selection.cobert import CoBERT
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
+from command_line import Answer, Run
 
 WORDS = ["my", "the", "oh", "no", "so", "sad", "how", "great", "tell", "me", "about", "it"]
 THINGS = ["cat", "dog", "boat", "tree", "house", "lamp"]
 ENDS = ["ran", "left", "broke", "won"]
 HEADER = "conv_id,utterance_idx,context,prompt,speaker_idx,utterance,selfeval,tags"
-
-
-@dataclass
-class Answer:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.out)
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line through `main`, in a window wide enough that no sentence is broken."""
-    monkeypatch.setattr(console, "_width", 200)
-    monkeypatch.setattr(errors, "_width", 200)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["allears", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return Answer(code, captured.out, captured.err)
-
-    return run
 
 
 def write_ed(root: Path, split: str, conversations: int = 24) -> None:

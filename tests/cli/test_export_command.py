@@ -4,35 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from allears.cli import main
-from allears.cli.output import console, errors
 from allears.selection.runtime import OnnxSelector
+from command_line import Run
 from tiny_models import tiny_selector
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(console, "_width", 200)
-    monkeypatch.setattr(errors, "_width", 200)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["allears", "export", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +21,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_writes_a_bundle_and_lists_its_files(run: Run, trained: Path, tmp_path: Path):
-    code, out, _ = run(trained, "--out", tmp_path / "bundle")
+    code, out, _ = run("export", trained, "--out", tmp_path / "bundle")
     assert code == 0
     assert "cobert, int8" in out
     for name in ("tokenizer.json", "encoder.onnx", "encoder.onnx.data.0", "ranker.onnx", "together"):
@@ -54,7 +32,7 @@ def test_it_writes_a_bundle_and_lists_its_files(run: Run, trained: Path, tmp_pat
 def test_precision_and_metrics_are_noted(run: Run, trained: Path, tmp_path: Path):
     (tmp_path / "metrics.json").write_text('{"recall_at_1": 64.2}')
     options = ("--precision", "float16", "--metrics", tmp_path / "metrics.json")
-    assert run(trained, "--out", tmp_path / "bundle", *options)[0] == 0
+    assert run("export", trained, "--out", tmp_path / "bundle", *options)[0] == 0
     card = json.loads((tmp_path / "bundle" / "bundle.json").read_text())
     assert card["precision"] == "float16"
     assert card["metrics"] == {"recall_at_1": 64.2}
@@ -70,7 +48,7 @@ def test_precision_and_metrics_are_noted(run: Run, trained: Path, tmp_path: Path
 def test_a_wrong_option_is_one_sentence(
     run: Run, trained: Path, tmp_path: Path, options: tuple[str, ...], problem: str
 ):
-    code, _, err = run(trained, "--out", tmp_path / "bundle", *options)
+    code, _, err = run("export", trained, "--out", tmp_path / "bundle", *options)
     assert code == 2
     assert problem in err
     assert not (tmp_path / "bundle").exists()
@@ -78,13 +56,15 @@ def test_a_wrong_option_is_one_sentence(
 
 def test_metrics_that_are_no_object_are_refused(run: Run, trained: Path, tmp_path: Path):
     (tmp_path / "metrics.json").write_text("[1]")
-    code, _, err = run(trained, "--out", tmp_path / "bundle", "--metrics", tmp_path / "metrics.json")
+    code, _, err = run(
+        "export", trained, "--out", tmp_path / "bundle", "--metrics", tmp_path / "metrics.json"
+    )
     assert code == 2
     assert "expected a JSON object" in err
 
 
 def test_a_folder_without_a_model_is_one_sentence(run: Run, tmp_path: Path):
-    code, _, err = run(tmp_path, "--out", tmp_path / "bundle")
+    code, _, err = run("export", tmp_path, "--out", tmp_path / "bundle")
     assert code == 2
     assert "no model.json here" in err
 
@@ -94,6 +74,6 @@ def test_without_the_training_install_it_says_what_to_install(
 ):
     monkeypatch.delitem(sys.modules, "allears.selection.export", raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
-    code, _, err = run(trained, "--out", tmp_path / "bundle")
+    code, _, err = run("export", trained, "--out", tmp_path / "bundle")
     assert code == 2
     assert 'pip install "allears[train]"' in err

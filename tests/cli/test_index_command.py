@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from allears.cli import main
-from allears.cli.output import console, errors
 from allears.selection.candidates import read_candidates
 from allears.selection.export import export
 from allears.selection.index import CandidateIndex
+from command_line import Answer, Run
 from tiny_models import RESPONSES, tiny_selector
-
-
-@dataclass
-class Answer:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Answer]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(console, "_width", 200)
-    monkeypatch.setattr(errors, "_width", 200)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["allears", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        captured = capsys.readouterr()
-        return Answer(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,3 @@
+"""Every command is run the same way."""
+
+from command_line import run  # noqa: F401
