@@ -9,6 +9,7 @@ import torch
 from accelerate import Accelerator
 
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
+from allears.nn.inputs import stack
 from allears.selection.bi_encoder import BiEncoder
 from allears.selection.cobert import CoBERT
 from allears.selection.dataset import Layout, SelectionDataset
@@ -124,6 +125,23 @@ def test_the_loss_is_the_cross_entropy_over_the_batch_without_equal_texts(model,
     assert float(loss) == pytest.approx(expected, rel=1e-4)
 
 
+def test_the_symmetric_loss_is_the_mean_of_both_directions(model, data):
+    batch = batch_of(data, 4)
+    loss, _ = loss_and_gradients(model, batch, LossOptions(symmetric=True))
+    contexts = [model.encode_context(part) for part in batch.contexts]
+    personas = [model.encode_persona(part) for part in batch.personas]
+    responses = stack([model.encode_response(part) for part in batch.responses])[batch.response_places]
+    scores = torch.cat(
+        [model.score(c, p, responses[None]) for c, p in zip(contexts, personas, strict=True)]
+    ).detach()
+    expected = 0.0
+    for row in range(6):
+        others = [c for c in range(6) if c == row or ANSWERS[c] != ANSWERS[row]]
+        for choices in (scores[row, others], scores[others, row]):
+            expected += float(choices.logsumexp(0) - scores[row, row]) / 12
+    assert float(loss) == pytest.approx(expected, rel=1e-4)
+
+
 def test_without_in_batch_negatives_only_the_rows_own_list_counts(model, data):
     batch = batch_of(data, 3, mined=True)
     alone, _ = loss_and_gradients(model, batch, LossOptions(in_batch=False))
@@ -137,9 +155,6 @@ def test_a_teacher_who_agrees_adds_nothing_and_one_who_does_not_adds_divergence(
     plain, _ = loss_and_gradients(model, batch)
     context, persona = model.encode_context(batch.contexts[0]), model.encode_persona(batch.personas[0])
     own = model.encode_response(batch.responses[0])[batch.response_places]
-    mined = model.encode_response(batch.mined[0]) if len(batch.mined) == 1 else None
-    from allears.nn.inputs import stack
-
     mined = stack([model.encode_response(part) for part in batch.mined])[batch.mined_places]
     agreeing = torch.cat(
         [model.score(context, persona, own.map(lambda t: t[:, None])), model.score(context, persona, mined)],

@@ -120,6 +120,12 @@ def test_a_metric_nobody_measures_is_one_sentence(recipe, tmp_path):
         run(recipe("training.epochs=1", "training.metric=bleu"), tmp_path / "run")
 
 
+def test_weights_and_biases_is_optional_and_said_to_be_missing(recipe, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "wandb", None)  # as if it were not installed
+    with pytest.raises(AllearsError, match="pip install wandb"):
+        run(recipe("training.epochs=1", "training.wandb=project"), tmp_path / "run")
+
+
 def test_gradient_accumulation_counts_batches_per_step(recipe, tmp_path):
     run(recipe("training.epochs=1", "training.accumulate=3"), tmp_path / "run")
     log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
@@ -129,7 +135,7 @@ def test_gradient_accumulation_counts_batches_per_step(recipe, tmp_path):
 
 def test_two_processes_reproduce_the_loss_curve_of_one_at_equal_global_batch(recipe_file, tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    more = [str(recipe_file), "--set", "training.epochs=2"]
+    more = [str(recipe_file), "--set", "training.epochs=2", "--set", "negatives.symmetric=true"]
     single = [sys.executable, "-m", "allears", "train", *more, "--out", str(tmp_path / "one")]
     double = [
         sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1",

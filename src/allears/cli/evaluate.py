@@ -1,4 +1,4 @@
-"""`allears evaluate`: how good a selection model is: alone, against another, elsewhere, with less persona."""
+"""`allears evaluate`: how good a model is: alone, against another, elsewhere, with less persona."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from allears.cli import evaluate_understanding
 from allears.cli.evaluate_tables import (
     comparison_table,
     measures_table,
@@ -32,10 +33,12 @@ from allears.selection.loading import load_selector
 from allears.selection.retrieval import RetrievalReport, read_pool, retrieval_bleu
 
 app = typer.Typer(
-    help="Measure selection models: alone, against another one, on other corpora, with less persona.",
+    help="Measure models: rankers alone, against another, elsewhere, with less persona; readers head by head.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+app.command("understanding")(evaluate_understanding.understanding)
 
 MODEL = typer.Argument(
     help="A run folder, a bundle folder, or `default` (the model that ships with allears)."

@@ -23,13 +23,13 @@ def short_name(model: str) -> str:
 
 def measures_table(title: str, first_column: str, rows: Mapping[str, SelectionReport]) -> Table:
     """A row per report over n examples. Intervals stand beside R@1 and MRR alone: a row fits 80 columns."""
-    table = _table(f"{title} (%, 95% interval)", first_column)
+    table = empty_table(f"{title} (%, 95% interval)", first_column)
     for name in MEASURES:
         table.add_column(HEADINGS[name], justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     for label, report in rows.items():
         cells = [
-            _cell(interval) if name in ("recall_at_1", "mrr") else Text(f"{interval.value:.2f}")
+            cell(interval) if name in ("recall_at_1", "mrr") else Text(f"{interval.value:.2f}")
             for name, interval in report.intervals.items()
         ]
         table.add_row(Text(label), *cells, f"{len(report.ranks):,}")
@@ -37,7 +37,7 @@ def measures_table(title: str, first_column: str, rows: Mapping[str, SelectionRe
 
 
 def comparison_table(first: str, second: str, comparison: Comparison) -> Table:
-    table = _table(f"{first} minus {second}, paired (points; p: bootstrap)", "measure")
+    table = empty_table(f"{first} minus {second}, paired (points; p: bootstrap)", "measure")
     for heading in ("difference", "95% interval", "p", "better", "worse", "exact p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, difference, test in (
@@ -48,16 +48,16 @@ def comparison_table(first: str, second: str, comparison: Comparison) -> Table:
             name,
             f"{difference.value:+.2f}",
             f"{difference.low:+.1f} to {difference.high:+.1f}",
-            _p_value(difference.p_value),
+            p_value(difference.p_value),
             f"{test.wins:,}",
             f"{test.losses:,}",
-            _p_value(test.p_value),
+            p_value(test.p_value),
         )
     return table
 
 
 def retrieval_table(rows: Mapping[str, RetrievalReport]) -> Table:
-    table = _table("retrieval BLEU: best of the pool against gold", "pool")
+    table = empty_table("retrieval BLEU: best of the pool against gold", "pool")
     for heading in ("candidates", "AVG BLEU", "BLEU-4"):
         table.add_column(heading, justify="right")
     for name, report in rows.items():
@@ -72,16 +72,16 @@ def transfer_table(
     reports: Mapping[tuple[str, str], SelectionReport],
 ) -> Table:
     """R@1 of every model (rows) on every corpus (columns)."""
-    table = _table(f"{title} (R@1, %, 95% interval)", "trained run")
+    table = empty_table(f"{title} (R@1, %, 95% interval)", "trained run")
     for name in corpora:
         table.add_column(Text(name), justify="right", no_wrap=True)
     for model in models:
-        cells = [_cell(reports[model, name].intervals["recall_at_1"]) for name in corpora]
+        cells = [cell(reports[model, name].intervals["recall_at_1"]) for name in corpora]
         table.add_row(Text(short_name(model)), *cells)
     return table
 
 
-def _table(title: str, first_column: str) -> Table:
+def empty_table(title: str, first_column: str) -> Table:
     table = Table(
         title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
     )
@@ -89,9 +89,9 @@ def _table(title: str, first_column: str) -> Table:
     return table
 
 
-def _cell(interval: Interval) -> Text:
+def cell(interval: Interval) -> Text:
     return Text.assemble(f"{interval.value:.2f}", (f" {interval.low:.1f}–{interval.high:.1f}", "dim"))
 
 
-def _p_value(value: float) -> str:
+def p_value(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

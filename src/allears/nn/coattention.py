@@ -19,7 +19,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from allears.nn.pooling import highest, masked_softmax
+from allears.nn.pooling import highest
 
 Attention = tuple[Tensor, Tensor]  # X2Y [B, C, m, n] and Y2X [B, C, n, m]
 
@@ -27,12 +27,16 @@ Attention = tuple[Tensor, Tensor]  # X2Y [B, C, m, n] and Y2X [B, C, n, m]
 def co_attend(
     left: Tensor, left_mask: Tensor, right: Tensor, right_mask: Tensor, *, temperature: float | Tensor = 1.0
 ) -> Attention:
-    """Equations 1 to 3. left [B, m, d], right [B or 1, C, n, d]."""
+    """Equations 1 to 3. left [B, m, d], right [B or 1, C, n, d].
+
+    Nothing attends to padding, unless there is nothing else: the hops leave empty texts out.
+    """
     words = right.flatten(1, 2)  # [B or 1, C·n, d]: one matrix product for all candidates
     affinity = words @ (left / temperature).transpose(-1, -2)  # Aᵀ: [B, C·n, m]
     affinity = affinity.unflatten(1, right.shape[1:3])  # [B, C, n, m]
-    left_to_right = masked_softmax(affinity.transpose(-1, -2), right_mask[:, :, None, :])
-    right_to_left = masked_softmax(affinity, left_mask[:, None, None, :])
+    lowest = torch.finfo(affinity.dtype).min
+    left_to_right = affinity.masked_fill(right_mask[..., None] == 0, lowest).softmax(-2).transpose(-1, -2)
+    right_to_left = affinity.masked_fill(left_mask[:, None, None] == 0, lowest).softmax(-1)
     return left_to_right, right_to_left
 
 
@@ -60,8 +64,7 @@ def first_hop(
             from_right = torch.where(right_mask[..., None].bool(), right_to_left, right_to_left[:, :, :1])
             pooled_left.append(highest(_read_right(from_left, right)))
             pooled_right.append(highest(_read_left(from_right, left)))
-    # an empty text has no first token either: it takes part in nothing
-    real = (left_mask.any(-1)[:, None] & right_mask.any(-1))[..., None]  # [B, C, 1]
+    real = _both_real(left_mask, right_mask)
     return torch.cat(pooled_left, -1) * real, torch.cat(pooled_right, -1) * real
 
 
@@ -78,7 +81,8 @@ def later_hop(
     over_right, over_left = mean_attention(left_mask, right_mask, attention)
     for _ in range(hop - 1):
         over_left, over_right = over_right @ right_to_left, over_left @ left_to_right
-    return _read_left(over_left, left).squeeze(-2), _read_right(over_right, right).squeeze(-2)
+    real = _both_real(left_mask, right_mask)
+    return _read_left(over_left, left).squeeze(-2) * real, _read_right(over_right, right).squeeze(-2) * real
 
 
 def mean_attention(left_mask: Tensor, right_mask: Tensor, attention: Attention) -> Attention:
@@ -89,6 +93,11 @@ def mean_attention(left_mask: Tensor, right_mask: Tensor, attention: Attention) 
     )
     # as matrix products: B·C rows of weights instead of a weighted copy of the attentions
     return left_share[:, None, None] @ left_to_right, right_share[:, :, None] @ right_to_left
+
+
+def _both_real(left_mask: Tensor, right_mask: Tensor) -> Tensor:
+    """[B, C, 1]: false where one of the two texts is empty."""
+    return (left_mask.any(-1)[:, None] & right_mask.any(-1)).unsqueeze(-1)
 
 
 def _read_left(weights: Tensor, left: Tensor) -> Tensor:

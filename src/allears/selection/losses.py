@@ -26,9 +26,11 @@ Backward = Callable[[Tensor], None]
 @dataclass(frozen=True, slots=True)
 class LossOptions:
     """`in_batch`: the whole batch's responses are candidates, not only the row's own list of negatives.
-    `cached`: keep the memory of one part at a time (see `step`). `distillation`: the teacher's weight."""
+    `symmetric`: responses choose their contexts as well, with the same scores. `cached`: keep the memory of one
+    part at a time (see `step`). `distillation`: the teacher's weight."""
 
     in_batch: bool = True
+    symmetric: bool = False
     cached: bool = False
     distillation: float = 1.0
 
@@ -95,6 +97,7 @@ def contrastive_loss(
         candidates, places = [workers.gather(own)], torch.arange(len(numbers), device=numbers.device)
     mined = None if encoded.mined is None else stack(encoded.mined)[batch.mined_places]  # [B, H, ...]
     total = torch.zeros((), device=numbers.device)
+    matrix: list[Tensor] = []  # the in-batch scores, row by row of this process
     start = 0
     for number, context in enumerate(encoded.contexts):
         persona = None if encoded.personas is None else encoded.personas[number]
@@ -109,6 +112,7 @@ def contrastive_loss(
             same_text[here, target] = False
             scores = scores.masked_fill(same_text, float("-inf"))
             true = scores.gather(1, target[:, None])
+            matrix.append(scores)
         else:  # each context against its own list only: for models that read every pair together
             scores = true = model.score(context, persona, own[rows].map(lambda t: t[:, None])).float()
             target = torch.zeros_like(here)
@@ -123,6 +127,10 @@ def contrastive_loss(
                     reduction="sum",
                 )
         total = total + F.cross_entropy(scores, target, reduction="sum")
+    if options.symmetric and matrix:
+        everybody = workers.gather_tensor(torch.cat(matrix))  # all contexts, in the order of their responses
+        own_columns = workers.rank * size + torch.arange(size, device=numbers.device)
+        total = (total + F.cross_entropy(everybody.T[own_columns], own_columns, reduction="sum")) / 2
     return total / size
 
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import nn
 
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Encoded, Inputs, stack
+from allears.nn.weights import load_weights, save_weights, write_text
 from allears.selection.contract import SelectionModel
 from allears.selection.features import persona_tokens, query_tokens, response_tokens
 from allears.selection.selector import Indices, Query, Scores
@@ -77,32 +76,9 @@ def save(folder: Path, model: nn.Module, card: ModelCard, tokenizer: Tokenizer) 
     if isinstance(tokenizer, WordPiece):
         tokenizer.backend.save(str(folder / "tokenizer.json"))
     elif isinstance(tokenizer, WordVocabulary):
-        _write(folder / "vocabulary.txt", "\n".join(tokenizer.words_) + "\n")
-    _write(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
+        write_text(folder / "vocabulary.txt", "\n".join(tokenizer.words_) + "\n")
+    write_text(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
     save_weights(folder / "model.safetensors", model)
-
-
-def save_weights(path: Path, model: nn.Module) -> None:
-    """Weights to safetensors by way of a temporary file: a kill never leaves half a checkpoint."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-    temporary = path.with_name(path.name + ".part")
-    save_file(tensors, temporary)
-    temporary.rename(path)
-
-
-def load_weights(path: Path, model: nn.Module) -> None:
-    """Weights from safetensors; a corrupt or foreign file is one clear sentence."""
-    try:
-        model.load_state_dict(load_file(path))
-    except FileNotFoundError:
-        raise AllearsError(f"{path}: no such checkpoint") from None
-    except (SafetensorError, OSError) as error:
-        raise AllearsError(
-            f"{path}: the checkpoint is corrupt ({error}); train again or restore it"
-        ) from error
-    except RuntimeError as error:
-        detail = str(error).splitlines()[-1].strip()
-        raise AllearsError(f"{path}: the checkpoint is of another model ({detail})") from error
 
 
 def load(folder: Path | str, device: str = "cpu") -> TorchSelector:
@@ -195,9 +171,3 @@ class TorchSelector:
 
     def _autocast(self) -> Any:
         return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.rename(path)

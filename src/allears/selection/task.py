@@ -65,6 +65,7 @@ class NegativeOptions:
     skip: int = 5  # the nearest neighbours are often just as good as the truth
     depth: int = 100  # drawn from the first `depth` neighbours
     in_batch: bool = True  # other responses of the batch are negatives too
+    symmetric: bool = False  # and responses choose their contexts as well
     teacher: str = ""
     distillation: float = 1.0
     temperature: float = 1.0
@@ -159,7 +160,12 @@ class SelectionTask:
             self._batch(rows, epoch).to(workers.device),
             workers,
             backward,
-            LossOptions(self.negatives.in_batch, self.negatives.cached, self.negatives.distillation),
+            LossOptions(
+                in_batch=self.negatives.in_batch,
+                symmetric=self.negatives.symmetric,
+                cached=self.negatives.cached,
+                distillation=self.negatives.distillation,
+            ),
         )
 
     def _batch(self, rows: list[int], epoch: int) -> SelectionBatch:

@@ -58,6 +58,10 @@ class WordPiece:
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
         return [item.ids for item in self.backend.encode_batch(list(texts), add_special_tokens=False)]
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each token of `encode_many` stands in the text: its first character and the one after its last."""
+        return list(self.backend.encode(text, add_special_tokens=False).offsets)
+
 
 _WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 

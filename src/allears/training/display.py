@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
+from allears.errors import AllearsError
 from allears.training.recipe import TrainingOptions
 
 READ_LOSS_EVERY = 20  # reading the loss waits for the GPU, so it is read seldom
@@ -100,6 +101,11 @@ def _tensorboard(folder: Path) -> Any:
 def _wandb(project: str, folder: Path) -> Any:
     if not project:
         return None
-    import wandb
+    try:
+        import wandb
+    except ImportError as error:
+        raise AllearsError(
+            "recipe: training.wandb is set, but it is not installed; run pip install wandb"
+        ) from error
 
     return wandb.init(project=project, dir=str(folder), name=folder.name)

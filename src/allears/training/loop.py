@@ -119,7 +119,7 @@ def _step(
         group["lr"] = group["peak"] * rate
 
     def backward(loss: Tensor) -> None:
-        (loss / len(batches)).backward()  # type: ignore[no-untyped-call]
+        (loss / len(batches)).backward()
 
     total = torch.zeros((), device=workers.device)
     for batch in batches:

@@ -10,7 +10,10 @@ from allears.errors import AllearsError
 from allears.training.loop import Task
 from allears.training.recipe import Recipe
 
-_TASKS = {"selection": "allears.selection.task:SelectionTask"}
+_TASKS = {
+    "selection": "allears.selection.task:SelectionTask",
+    "understanding": "allears.understanding.task:UnderstandingTask",
+}
 
 
 def make_task(recipe: Recipe, folder: Path) -> Task:

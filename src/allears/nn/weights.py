@@ -1,0 +1,41 @@
+"""Weights and small texts on disk: safetensors, never pickle; each file is whole or absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from allears.errors import AllearsError
+
+
+def save_weights(path: Path, model: nn.Module) -> None:
+    """Weights to safetensors by way of a temporary file: a kill never leaves half a checkpoint."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    temporary = path.with_name(path.name + ".part")
+    save_file(tensors, temporary)
+    temporary.rename(path)
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """Weights from safetensors; a corrupt or foreign file is one clear sentence."""
+    try:
+        model.load_state_dict(load_file(path))
+    except FileNotFoundError:
+        raise AllearsError(f"{path}: no such checkpoint") from None
+    except (SafetensorError, OSError) as error:
+        raise AllearsError(
+            f"{path}: the checkpoint is corrupt ({error}); train again or restore it"
+        ) from error
+    except RuntimeError as error:
+        detail = str(error).splitlines()[-1].strip()
+        raise AllearsError(f"{path}: the checkpoint is of another model ({detail})") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text by way of a temporary file."""
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.rename(path)

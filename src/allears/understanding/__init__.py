@@ -1,0 +1,1 @@
+"""What a person feels, needs and means: label sets, heads, classifiers, and one reader with every head."""

@@ -1,0 +1,92 @@
+"""One way to open whatever can answer a head: a trained reader, or a baseline that is fitted on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from allears.errors import AllearsError
+from allears.understanding.classifier import Classifier, Probabilities
+from allears.understanding.heads import Head
+from allears.understanding.labels import POLARITIES
+from allears.understanding.reading import Reading
+
+DEFAULT, FASTTEXT, VADER = "default", "fasttext", "vader"
+
+
+class ReadingModel(Protocol):
+    """Anything that can say how likely a head's labels are."""
+
+    def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities: ...
+
+
+class ClassifierModel:
+    """A classifier of texts as a model of readings: turns are joined into one text."""
+
+    def __init__(self, classifier: Classifier):
+        self.classifier = classifier
+
+    def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities:
+        return self.classifier.predict_proba([reading.text for reading in readings])
+
+
+def load_reading_model(
+    name: str | Path,
+    head: Head,
+    root: Path | str | None = None,
+    *,
+    corpus: str | Path | None = None,
+    device: str = "cpu",
+) -> ReadingModel:
+    """`fasttext` (fitted on the train split now), `vader` (ed-polarity only), or a reader's run folder."""
+    if str(name) == FASTTEXT:
+        return fit_fasttext(head, root, corpus=corpus)
+    if str(name) == VADER:
+        if head.labels != POLARITIES:
+            raise AllearsError(f"VADER only tells positive from negative; the head {head.name} asks for more")
+        from allears.understanding.sentiment import VaderSentiment
+
+        return ClassifierModel(VaderSentiment())
+    if str(name) == DEFAULT:
+        raise AllearsError(
+            "this install carries no default reader; name a run folder of `allears train recipes/reader.toml`, "
+            "or fasttext"
+        )
+    if not Path(name).is_dir():
+        raise AllearsError(f"{name}: no such model; give a reader's run folder, or 'fasttext'")
+    return _load_run(Path(name), device)
+
+
+def fit_fasttext(
+    head: Head, root: Path | str | None = None, *, corpus: str | Path | None = None
+) -> ClassifierModel:
+    """The ED paper's baseline for any head, learned from its train split."""
+    from allears.understanding.fasttext_classifier import FastTextClassifier
+
+    train = head.read("train", root, corpus=corpus)
+    classifier = FastTextClassifier(labels=head.labels, multi_label=head.multi_label)
+    return ClassifierModel(
+        classifier.fit([reading.text for reading in train], [reading.labels for reading in train])
+    )
+
+
+def _load_run(folder: Path, device: str) -> ReadingModel:
+    try:
+        import torch
+
+        from allears.understanding import saved
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
+            raise
+        raise AllearsError(
+            f"{folder}: a training run needs {error.name}, which is not installed; "
+            'run pip install "allears[train]"'
+        ) from error
+    try:
+        known = torch.device(device)
+    except RuntimeError:
+        raise AllearsError(f"unknown device {device!r}; give cpu or cuda") from None
+    if known.type == "cuda" and not torch.cuda.is_available():
+        raise AllearsError(f"--device {device} was asked for, but torch sees no GPU here")
+    return saved.load(folder, device)

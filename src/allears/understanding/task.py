@@ -1,0 +1,227 @@
+"""The training task of understanding: one reader, one head or many, each batch from one head."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from allears.errors import AllearsError
+from allears.metrics.classification import top_hits
+from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.text.layout import Limits
+from allears.text.tokenizer import WordPiece
+from allears.training.loop import Backward
+from allears.training.recipe import Recipe, parse
+from allears.training.workers import Workers
+from allears.understanding import saved
+from allears.understanding.calibration import fit_temperature
+from allears.understanding.dataset import ReadingDataset
+from allears.understanding.heads import Head, head
+from allears.understanding.losses import label_loss, rationale_loss
+from allears.understanding.reader import Reader
+from allears.understanding.reading import Reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """Every head knows its corpus; here is only where they are and how much of them is used."""
+
+    root: str = ""  # default: ALLEARS_DATA
+    train_split: str = "train"
+    valid_split: str = "valid"
+    train_limit: int = 0  # a seeded sample of each head's readings; 0: all
+    valid_limit: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well)."""
+
+    encoder: str = ""
+    start: str = ""
+    hidden: int = 0
+    pooling: str = "mean"
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadOptions:
+    """Which heads are learned, and how they share the encoder.
+
+    In an epoch a head has batches in proportion to its size to the power of `share`: 1 is as they come, 0 the
+    same number for each. `weighting` is "size" (that alone) or "uncertainty" (each loss's weight is learned).
+    """
+
+    names: tuple[str, ...]
+    share: float = 0.5
+    weighting: str = "size"
+    label_smoothing: float = 0.0
+    rationale_weight: float = 0.5
+
+
+class UnderstandingTask:
+    def __init__(self, recipe: Recipe, folder: Path):
+        known = {"data", "model", "heads", "limits"}
+        unknown = set(recipe.tables) - known
+        if unknown:
+            raise AllearsError(
+                f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}"
+            )
+        self.options = recipe.training
+        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
+        self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
+        model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
+        self.heads = _heads(self.wanted)
+        torch.manual_seed(self.options.seed)
+        self.model, self.card, self.tokenizer = build_reader(
+            model, limits, self.heads, uncertainty=self.wanted.weighting == "uncertainty"
+        )
+        self.train = [
+            self._dataset(each, self.data.train_split, self.data.train_limit) for each in self.heads
+        ]
+        self.valid = [
+            self._dataset(each, self.data.valid_split, self.data.valid_limit) for each in self.heads
+        ]
+        # the readings of all heads have one row of numbers: a head's begin at its first
+        self.firsts = np.cumsum([0, *(len(data) for data in self.train)])
+        self.data_fingerprint = hashlib.sha256(
+            "".join(data.fingerprint for data in self.train).encode()
+        ).hexdigest()[:16]
+        self.temperatures: dict[str, float] = {}
+
+    def _dataset(self, each: Head, split: str, limit: int) -> ReadingDataset:
+        readings = sample(each.read(split, self.data.root or None), limit, self.options.seed)
+        return ReadingDataset(
+            readings, each.labels, self.tokenizer, self.card.limits, rationales=each.rationales
+        )
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """Each batch from one head. A head walks through its readings from epoch to epoch, shuffled anew
+        whenever it has seen all of them, so that one with fewer batches than readings sees them all in time."""
+        size = self.options.batch
+        batches: list[list[int]] = []
+        sizes = [len(data) for data in self.train]
+        for number, count in enumerate(batches_per_head(sizes, size, self.wanted.share)):
+            rows = self._walk(number, epoch * count * size, count * size)
+            for start in range(0, len(rows), size):
+                part = rows[start : start + size]
+                order = np.argsort(self.train[number].lengths[part], kind="stable")
+                batches.append((self.firsts[number] + part[order]).tolist())
+        order = np.random.default_rng((self.options.seed, epoch)).permutation(len(batches))
+        return [batches[position] for position in order]
+
+    def _walk(self, number: int, start: int, count: int) -> np.ndarray:
+        """`count` readings of a head from place `start` of its endless row of shuffled rounds."""
+        size = len(self.train[number])
+        rounds = range(start // size, (start + count - 1) // size + 1)
+        row = np.concatenate(
+            [np.random.default_rng((self.options.seed, number, each)).permutation(size) for each in rounds]
+        )
+        return row[start % size : start % size + count]
+
+    def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
+        number = int(np.searchsorted(self.firsts, batch[0], side="right")) - 1
+        each, data = self.heads[number], self.train[number]
+        rows = [row - int(self.firsts[number]) for row in workers.share(batch)]
+        output = self.model(data.inputs(rows).to(workers.device), [each.name])
+        loss = label_loss(
+            output.logits[each.name],
+            data.targets(rows).to(workers.device),
+            multi_label=each.multi_label,
+            smoothing=self.wanted.label_smoothing,
+        )
+        if each.rationales:
+            marks = data.marks_of(rows).to(workers.device)
+            loss = loss + self.wanted.rationale_weight * rationale_loss(output.rationales[each.name], marks)
+        loss = self.model.weighted(loss, each.name)
+        backward(loss)
+        return loss.detach()
+
+    def evaluate(self, device: torch.device) -> dict[str, float]:
+        """`accuracy`, the mean over the heads, and each head's own. The temperatures are fitted by the way."""
+        reader = saved.TorchReader(self.model, self.card, self.tokenizer, device=str(device))
+        found = {}
+        for each, data in zip(self.heads, self.valid, strict=True):
+            logits = reader.logits(each.name, data.readings)
+            found[f"accuracy_{each.name}"] = float(top_hits(logits, data.gold, 1).mean())
+            self.temperatures[each.name] = fit_temperature(logits, data.gold, multi_label=each.multi_label)
+        return {"accuracy": float(np.mean(list(found.values()))), **found}
+
+    def save(self, folder: Path) -> None:
+        card = replace(self.card, temperatures=dict(self.temperatures))
+        saved.save(folder, self.model, card, self.tokenizer)
+
+
+def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int]:
+    """How many batches of an epoch each head has; an epoch has about as many as all readings fill."""
+    weights = np.array(sizes, np.float64) ** share
+    whole = max(len(sizes), sum(sizes) // batch)
+    return [max(1, round(part)) for part in whole * weights / weights.sum()]
+
+
+def sample(readings: list[Reading], limit: int, seed: int) -> list[Reading]:
+    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
+    if not limit or limit >= len(readings):
+        return readings
+    chosen = np.sort(np.random.default_rng(seed).choice(len(readings), limit, replace=False))
+    return [readings[position] for position in chosen]
+
+
+def build_reader(
+    wanted: ModelOptions, limits: Limits, heads: Sequence[Head], *, uncertainty: bool = False
+) -> tuple[Reader, saved.ReaderCard, WordPiece]:
+    """The reader a recipe asks for, before training, with its tokenizer."""
+    encoder, tokenizer, other = _encoder(wanted)
+    options = {
+        "multi_label": [each.name for each in heads if each.multi_label],
+        "rationales": [each.name for each in heads if each.rationales],
+        "hidden": wanted.hidden,
+        "pooling": wanted.pooling,
+        "dropout": wanted.dropout,
+        "uncertainty": uncertainty,
+    }
+    card = saved.ReaderCard({each.name: each.labels for each in heads}, limits, encoder.config, options)
+    model = saved.build(card, encoder)
+    if other is not None:  # go on with the heads that are the same
+        mine = model.state_dict()
+        alike = {
+            key: value
+            for key, value in other.state_dict().items()
+            if key in mine and mine[key].shape == value.shape
+        }
+        model.load_state_dict(alike, strict=False)
+    return model, card, tokenizer
+
+
+def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
+    if wanted.start and saved.is_reader(wanted.start):
+        reader = saved.load(wanted.start)
+        return reader.model.encoder, reader.tokenizer, reader.model
+    if wanted.start:
+        from allears.selection import saved as selection
+
+        start = selection.load(wanted.start)
+        encoder, tokenizer = getattr(start.model, "encoder", None), start.tokenizer
+        if not isinstance(encoder, Encoder) or not isinstance(tokenizer, WordPiece):
+            raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
+        return encoder, tokenizer, None
+    if wanted.encoder:
+        return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
+    raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
+
+
+def _heads(wanted: HeadOptions) -> list[Head]:
+    if not wanted.names:
+        raise AllearsError('recipe: [heads] needs at least one of them: names = ["ed-emotion"]')
+    if len(set(wanted.names)) < len(wanted.names):
+        raise AllearsError("recipe: heads.names has a head twice")
+    if wanted.weighting not in ("size", "uncertainty"):
+        raise AllearsError(f"recipe: heads.weighting is 'size' or 'uncertainty', got {wanted.weighting!r}")
+    return [head(name) for name in wanted.names]
