@@ -120,6 +120,14 @@ def test_a_metric_nobody_measures_is_one_sentence(recipe, tmp_path):
         run(recipe("training.epochs=1", "training.metric=bleu"), tmp_path / "run")
 
 
+def test_a_compiled_encoder_learns_the_same_and_keeps_its_names(recipe, tmp_path):
+    run(recipe("training.epochs=1"), tmp_path / "plain")
+    run(recipe("training.epochs=1", "training.compile=eager"), tmp_path / "compiled")
+    plain, compiled = weights(tmp_path / "plain"), weights(tmp_path / "compiled")
+    assert plain.keys() == compiled.keys()
+    assert all(torch.allclose(plain[key], compiled[key], atol=1e-5) for key in plain)
+
+
 def test_weights_and_biases_is_optional_and_said_to_be_missing(recipe, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)  # as if it were not installed
     with pytest.raises(AllearsError, match="pip install wandb"):

@@ -69,7 +69,7 @@ class NegativeOptions:
     teacher: str = ""
     distillation: float = 1.0
     temperature: float = 1.0
-    part: int = 128  # texts encoded together: small parts need little padding, large ones fewer passes
+    part: int = 256  # texts encoded together: small parts need little padding, large ones fewer passes
     cached: bool = False  # cached gradients: the memory of one part, the negatives of the whole batch
 
 

@@ -56,6 +56,8 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     workers = Workers(accelerator)
     chief = accelerator.is_main_process
     model = task.model.to(accelerator.device)
+    if options.compile:  # in place: the names of the weights stay as they are
+        getattr(model, "encoder", model).compile(backend=options.compile, dynamic=True)
     optimizer = torch.optim.AdamW(
         parameter_groups(model, options), weight_decay=options.weight_decay, fused=gpu
     )
