@@ -14,11 +14,20 @@ from allears.selection.saved import ENCODER_MODELS, WORD_MODELS
 from allears.selection.task import NegativeOptions, SelectionTask
 from allears.training.recipe import parse, read_recipe
 from allears.training.tasks import make_task
+from allears.understanding.heads import HEADS
+from allears.understanding.reading import Reading
+from allears.understanding.task import UnderstandingTask
 from tiny_models import tiny_encoder, tiny_tokenizer
 
 RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
 KNOWN = WORD_MODELS | ENCODER_MODELS
 every_recipe = pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+TASKS = {path: read_recipe(path).task for path in RECIPES}
+
+
+def recipes_of(task: str) -> pytest.MarkDecorator:
+    chosen = [path for path in RECIPES if TASKS[path] == task]
+    return pytest.mark.parametrize("path", chosen, ids=lambda path: path.stem)
 
 
 def made_up_examples(*_: Any, **__: Any) -> list[Example]:
@@ -32,7 +41,28 @@ def made_up_examples(*_: Any, **__: Any) -> list[Example]:
     ]
 
 
-@every_recipe
+@recipes_of("understanding")
+def test_its_heads_are_known_and_build_a_reader(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "allears.understanding.task"
+    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder())
+    monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
+    turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
+    monkeypatch.setattr(
+        "allears.understanding.heads.Head.read", lambda self, *_: [Reading(turns, (self.labels[0],))]
+    )
+    recipe = read_recipe(path)
+    model = dict(recipe.tables["model"])
+    if model.pop("start", ""):
+        model["encoder"] = "the other run's"
+    task = make_task(replace(recipe, tables=recipe.tables | {"model": model}), tmp_path)
+    assert isinstance(task, UnderstandingTask)
+    assert set(task.model.heads) == set(recipe.tables["heads"]["names"]) <= set(HEADS)
+    assert recipe.training.metric == "accuracy"
+
+
+@recipes_of("selection")
 def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "allears.selection.task"
     monkeypatch.setattr(f"{module}.split_examples", made_up_examples)
@@ -51,7 +81,8 @@ def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: py
 
 
 def test_every_model_has_a_recipe() -> None:
-    assert {read_recipe(path).tables["model"]["name"] for path in RECIPES} == set(KNOWN)
+    selection = [path for path in RECIPES if TASKS[path] == "selection"]
+    assert {read_recipe(path).tables["model"]["name"] for path in selection} == set(KNOWN)
 
 
 @every_recipe

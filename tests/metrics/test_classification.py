@@ -88,7 +88,9 @@ def test_scikit_learn_agrees():
     labels = random.integers(6, size=300)
     gold = np.eye(6, dtype=bool)[labels]
     said = best_label(scores)
-    assert macro_f1(gold, said) == pytest.approx(100 * metrics.f1_score(labels, scores.argmax(1), average="macro"))
+    assert macro_f1(gold, said) == pytest.approx(
+        100 * metrics.f1_score(labels, scores.argmax(1), average="macro")
+    )
     assert confusion(gold, said).tolist() == metrics.confusion_matrix(labels, scores.argmax(1)).tolist()
     for k in (1, 2, 3, 5):
         expected = 100 * metrics.top_k_accuracy_score(labels, scores, k=k)

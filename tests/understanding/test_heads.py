@@ -107,7 +107,9 @@ def test_the_strategy_is_read_from_the_turns_before_with_past_strategies_shown(t
 
 def test_the_strategy_is_read_from_at_most_six_turns():
     turns = tuple(
-        Turn(Role.SUPPORTER, str(number), strategy="Question") if number % 2 else Turn(Role.SEEKER, str(number))
+        Turn(Role.SUPPORTER, str(number), strategy="Question")
+        if number % 2
+        else Turn(Role.SEEKER, str(number))
         for number in range(10)
     )
     *_, last = head("strategy").readings([Conversation("c", turns)])
@@ -134,12 +136,16 @@ def test_a_corpus_without_a_valid_split_has_a_tenth_held_out(tmp_path: Path):
 
 def test_held_out_is_the_same_on_every_machine():
     talks = [Conversation(str(n), (Turn(Role.SEEKER, f"post {n}"),)) for n in range(40)]
-    assert [n for n, talk in enumerate(talks) if held_out(talk)] == HELD_OUT_OF_FORTY
+    assert [n for n, talk in enumerate(talks) if held_out(talk)] == [0, 3, 15, 17]
 
 
 def test_probabilities_of_a_group_are_the_sum_of_its_members():
     likely = np.zeros((1, 32))
-    likely[0, [ED_EMOTIONS.index("afraid"), ED_EMOTIONS.index("anxious"), ED_EMOTIONS.index("proud")]] = 0.5, 0.2, 0.3
+    likely[0, [ED_EMOTIONS.index("afraid"), ED_EMOTIONS.index("anxious"), ED_EMOTIONS.index("proud")]] = (
+        0.5,
+        0.2,
+        0.3,
+    )
     groups = head("ed-emotion-16")
     assert dict(zip(groups.labels, groups.from_base(likely)[0], strict=True))["afraid+terrified+anxious"] == (
         pytest.approx(0.7)
@@ -156,8 +162,12 @@ def test_an_unknown_head_is_named_with_the_nearest():
 
 
 def test_an_unknown_label_in_a_file_is_named_with_its_conversation():
-    talk = Conversation("talk-7", (Turn(Role.SEEKER, "Hi."),), emotion="purple", situation="It rained.", source="own")
-    with pytest.raises(AllearsError, match=r"own 'talk-7': unknown label 'purple' for the head ed-emotion; known"):
+    talk = Conversation(
+        "talk-7", (Turn(Role.SEEKER, "Hi."),), emotion="purple", situation="It rained.", source="own"
+    )
+    with pytest.raises(
+        AllearsError, match=r"own 'talk-7': unknown label 'purple' for the head ed-emotion; known"
+    ):
         list(head("ed-emotion").readings([talk]))
     with pytest.raises(AllearsError, match="unknown label 'purple'"):
         list(head("ed-emotion-16").readings([talk]))
@@ -166,5 +176,7 @@ def test_an_unknown_label_in_a_file_is_named_with_its_conversation():
 def test_a_corpus_without_the_labels_is_refused_with_what_the_head_reads(tmp_path: Path):
     own = tmp_path / "own.jsonl"
     own.write_text('{"id": "a", "turns": [{"speaker": "seeker", "text": "Hi."}]}\n')
-    with pytest.raises(AllearsError, match="nothing labelled for the head ed-emotion, which reads the description"):
+    with pytest.raises(
+        AllearsError, match="nothing labelled for the head ed-emotion, which reads the description"
+    ):
         head("ed-emotion").read("valid", tmp_path, corpus=str(own))

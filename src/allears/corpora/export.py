@@ -135,7 +135,7 @@ def _write_lines(lines: Iterator[str], out: Path) -> int:
 def _packed(file: IO[bytes], out: Path) -> AbstractContextManager[IO[bytes]]:
     """Gzip if the name says so, with no time and no name in the header: the same corpus, the same bytes."""
     if out.name.endswith(".gz"):
-        return gzip.GzipFile("", "wb", fileobj=file, mtime=0)  # type: ignore[return-value]
+        return gzip.GzipFile("", "wb", 6, fileobj=file, mtime=0)  # type: ignore[return-value]
     return nullcontext(file)
 
 

@@ -51,7 +51,7 @@ def _score_shortest_first(
     parts = []
     for rows in order.split(step):
         longest = max(1, int(lengths[rows].amax()))
-        parts.append(score(context, persona, narrow(response[:, rows], longest)))
+        parts.append(score(context, persona, narrow(response, longest)[:, rows]))
     return torch.cat(parts, 1)[:, order.argsort()]
 
 

@@ -1,6 +1,9 @@
 """The ED paper's classifier: fastText, a bag of words and word pairs (Joulin et al. 2017).
 
-Trained on one thread with a seed it always gives the same model. Its own `.bin` format is not pickle, but
+Trained on one thread with a seed it always gives the same model, as long as its table is large: fastText 0.9.2
+on one thread draws random numbers for the first tenth of its table only and takes the rest as the memory comes.
+A table over 32 MiB comes from the system as zeros; a smaller one may hold anything, even what is not a number.
+So the table has at least `LEAST_TABLE` bytes, whatever is asked for. Its own `.bin` format is not pickle, but
 fastText checks little of what it reads: load models that you or people you trust have saved.
 
 A text without a single known word (nothing, emoji only, another script) gets the labels' shares in training.
@@ -22,6 +25,7 @@ from allears.text.tokenizer import words
 from allears.understanding.classifier import Classifier, Labels, Probabilities, known_labels, label_sets
 
 _PREFIX = "__label__"
+LEAST_TABLE = 40 << 20
 MODEL_FILE, CARD_FILE = "model.bin", "fasttext.json"
 
 
@@ -41,6 +45,8 @@ class FastTextClassifier(Classifier):
         multi_label: bool = False,
         seed: int = 1,
     ):
+        if word_ngrams < 2:  # without pairs there are no buckets, and the table is small
+            raise AllearsError(f"word_ngrams must be at least 2, got {word_ngrams}")
         self.labels = labels
         self.epochs, self.learning_rate, self.word_ngrams = epochs, learning_rate, word_ngrams
         self.size, self.minimum_count, self.buckets = size, minimum_count, buckets
@@ -58,25 +64,32 @@ class FastTextClassifier(Classifier):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "train.txt"
             with path.open("w", encoding="utf-8") as file:
-                for text, names in zip(texts, sets, strict=True):
-                    file.write(f"{' '.join(number[name] for name in names)} {_line(text)}\n")
-            self.model_ = fasttext.train_supervised(
+                # fastText reads from top to bottom: texts sorted by label would teach it the last one only
+                for row in np.random.default_rng(self.seed).permutation(len(texts)):
+                    file.write(f"{' '.join(number[name] for name in sets[row])} {_line(texts[row])}\n")
+            self.model_ = self._train(fasttext, path)
+        counts = Counter(name for names in sets for name in names)
+        self.shares_ = tuple(counts[label] / len(sets) for label in self.labels_)
+        self.words_ = frozenset(self.model_.get_words())
+        return self
+
+    def _train(self, fasttext: Any, path: Path) -> Any:
+        try:
+            return fasttext.train_supervised(
                 str(path),
                 epoch=self.epochs,
                 lr=self.learning_rate,
                 wordNgrams=self.word_ngrams,
                 dim=self.size,
                 minCount=self.minimum_count,
-                bucket=self.buckets,
+                bucket=max(self.buckets, LEAST_TABLE // (4 * self.size)),
                 loss="ova" if self.multi_label else "softmax",
                 thread=1,
                 seed=self.seed,
                 verbose=0,
             )
-        counts = Counter(name for names in sets for name in names)
-        self.shares_ = tuple(counts[label] / len(sets) for label in self.labels_)
-        self.words_ = frozenset(self.model_.get_words())
-        return self
+        except RuntimeError as error:  # "Encountered NaN."
+            raise AllearsError(f"fastText's training diverged ({error}); lower its learning_rate") from error
 
     def predict_proba(self, texts: Sequence[str]) -> Probabilities:
         if self.model_ is None:

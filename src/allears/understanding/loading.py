@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from allears.errors import AllearsError
 from allears.understanding.classifier import Classifier, Probabilities
@@ -13,6 +13,8 @@ from allears.understanding.labels import POLARITIES
 from allears.understanding.reading import Reading
 
 DEFAULT, FASTTEXT, VADER = "default", "fasttext", "vader"
+# A long post's words share one step of learning, so posts need larger and more steps than single sentences.
+_FASTTEXT_SETTINGS: dict[str, dict[str, Any]] = {"topic": {"epochs": 25, "learning_rate": 1.0}}
 
 
 class ReadingModel(Protocol):
@@ -65,7 +67,9 @@ def fit_fasttext(
     from allears.understanding.fasttext_classifier import FastTextClassifier
 
     train = head.read("train", root, corpus=corpus)
-    classifier = FastTextClassifier(labels=head.labels, multi_label=head.multi_label)
+    classifier = FastTextClassifier(
+        labels=head.labels, multi_label=head.multi_label, **_FASTTEXT_SETTINGS.get(head.name, {})
+    )
     return ClassifierModel(
         classifier.fit([reading.text for reading in train], [reading.labels for reading in train])
     )

@@ -45,6 +45,18 @@ class Engine:
         unfinished.rename(place)
         return self.read(*parts)
 
+    @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """For steps whose work is Python functions: two threads of DuckDB would only wait for each other."""
+        if self.connection.name != "duckdb":
+            yield
+            return
+        self.connection.raw_sql("SET threads = 1")
+        try:
+            yield
+        finally:
+            self.connection.raw_sql("RESET threads")
+
 
 @contextmanager
 def readable_errors(place: Path) -> Iterator[None]:
@@ -73,6 +85,7 @@ def open_engine(name: str, folder: Path, master: str | None = None) -> Iterator[
         connection = ibis.duckdb.connect(
             memory_limit=MEMORY_LIMIT, temp_directory=str(folder / "spill"), preserve_insertion_order=False
         )
+        connection.raw_sql("SET enable_progress_bar = false")
         try:
             yield Engine(connection, folder)
         finally:

@@ -33,7 +33,9 @@ def salt() -> bytes:
     given = os.environ.get(SALT_VARIABLE)
     if given is not None:
         if len(given) < LEAST_SALT:
-            raise AllearsError(f"{SALT_VARIABLE} is too short to be a secret; use {LEAST_SALT} characters or more")
+            raise AllearsError(
+                f"{SALT_VARIABLE} is too short to be a secret; use {LEAST_SALT} characters or more"
+            )
         return given.encode()
     file = salt_file()
     try:

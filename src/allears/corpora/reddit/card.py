@@ -1,0 +1,142 @@
+"""The data card: what a built corpus is, how it came about, and what it says about the people in it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import heapq
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from allears.corpora.plots import save_picture
+from allears.corpora.statistics import Statistics, pec_table_1
+
+EXAMPLES = 20
+PERSONA_SHOWN = 5
+
+# The paper's Table 1, for comparison: happy train, offmychest train.
+PAPER = {
+    "#Conv.": ("157K", "124K"), "#Utter.": ("367K", "293K"), "#Speaker": ("93K", "89K"),
+    "#Avg.PS": ("66.0", "59.6"), "#Std.PS": ("38.1", "40.2"), "#Avg.U": ("21.5", "30.4"), "#Avg.P": ("10.9", "10.9"),
+}  # fmt: skip
+
+
+def write_card(folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics]) -> None:
+    """`card.md` and its pictures, in the corpus's own folder."""
+    pictures = []
+    for split, found in statistics.items():
+        if found.conversations:
+            picture = f"{split}.png"
+            save_picture(
+                found,
+                f"{folder.name if folder.name != 'corpus' else options.out.name}: {split}",
+                folder / picture,
+            )
+            pictures.append(picture)
+    rules_picture(report.rules, folder / "rules.png")
+    text = "\n".join(_card(folder, options, report, statistics, pictures))
+    (folder / "card.md").write_text(text, encoding="utf-8")
+
+
+def _card(
+    folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics], pictures: list[str]
+) -> Iterator[str]:
+    chosen = ", ".join(f"r/{name}" for name in options.wanted) or "all subreddits in the dumps"
+    yield f"# {options.out.name}\n"
+    yield (
+        f"{report.total:,} conversations with personas from {chosen}, built by `allears reddit build` after PEC "
+        "(Zhong et al. 2020, section 3).\n"
+    )
+    yield "| choice | value |\n| --- | --- |"
+    yield f"| comments | {', '.join(path.name for path in options.comments)} |"
+    yield f"| submissions | {', '.join(path.name for path in options.submissions) or 'none'} |"
+    yield f"| control group | {', '.join(options.control) or 'none'} |"
+    yield f"| excluded subreddits | {', '.join(options.exclude) or 'none'} |"
+    yield f"| persona needed of | {options.persona_of} |"
+    yield f"| conversations whose post is missing | {options.orphans} |"
+    yield f"| part-of-speech tagger | {options.tagger} |\n"
+    yield "## Statistics (the paper's Table 1)\n"
+    yield f"| | {' | '.join(statistics)} | PEC happy train | PEC offmychest train |"
+    yield "| --- |" + " ---: |" * (len(statistics) + 2)
+    columns = [dict(pec_table_1(found)) for found in statistics.values()]
+    for name, paper in PAPER.items():
+        yield f"| {name} | {' | '.join(column[name] for column in columns)} | {' | '.join(paper)} |"
+    yield ""
+    yield from (f"![{picture}]({picture})\n" for picture in pictures)
+    yield "## What each rule removed\n"
+    yield f"{report.lines['lines']:,} lines were read. Lines that could not be used: "
+    broken = {kind: count for kind, count in report.lines.items() if kind != "lines"}
+    yield (", ".join(f"{kind} {count:,}" for kind, count in sorted(broken.items())) or "none") + ".\n"
+    yield "| of | rule | removed | left | why |\n| --- | --- | ---: | ---: | --- |"
+    for rule in report.rules:
+        yield f"| {rule.unit} | {rule.name} | {rule.removed:,} | {rule.left:,} | {rule.why} |"
+    yield "\n![rules](rules.png)\n"
+    yield "## Privacy\n"
+    yield from _privacy(options)
+    yield "## Examples\n"
+    yield (
+        f"{EXAMPLES} conversations chosen by a hash of their ids. They are other people's words: keep them in "
+        "this folder.\n"
+    )
+    yield from _examples(folder)
+
+
+def _privacy(options: Any) -> Iterator[str]:
+    if options.hash_authors:
+        yield (
+            "- People's names are replaced by keyed hashes (HMAC-SHA256). The key is secret and not in this folder. "
+            "Ids of conversations are hashed in the same way."
+        )
+    else:
+        yield "- **People's names are in this corpus as they were on Reddit** (`--keep-names`). Do not pass it on."
+    if options.mask:
+        yield "- Names, e-mail addresses and phone numbers in texts are masked (`_name_`, `_email_`, `_phone_`)."
+        yield "  First names are found by a list, so rare ones remain; texts can still be searched for on Reddit."
+    else:
+        yield "- Names, addresses and numbers in texts are **not** masked (`--no-mask`)."
+    yield "- To take a person out: `allears reddit author-id NAME` gives the id, `allears reddit forget DIR ID`"
+    yield "  removes the persona and every conversation with a turn of that person, from all files here.\n"
+
+
+def _examples(folder: Path) -> Iterator[str]:
+    with gzip.open(folder / "reddit.jsonl.gz", "rt", encoding="utf-8") as lines:
+        chosen = heapq.nsmallest(EXAMPLES, lines, key=lambda line: hashlib.sha256(line.encode()).digest())
+    for number, line in enumerate(chosen, 1):
+        record = json.loads(line)
+        yield f"### {number}. r/{record['labels']['subreddit']}, {record['split']}\n"
+        for turn in record["turns"]:
+            yield f"- *{turn['author'][:6]}*: {turn['text']}"
+        last = record["turns"][-1]["author"]
+        sentences = [item["text"] for item in record.get("personas", {}).get(last, [])]
+        yield f"\nPersona of *{last[:6]}* ({len(sentences)} sentences):\n"
+        yield from (f"- {sentence}" for sentence in sentences[:PERSONA_SHOWN])
+        yield ""
+
+
+def rules_picture(rules: list[Any], path: Path) -> None:
+    """What is left after each rule, one panel for each kind of thing that rules remove."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib.figure import Figure
+
+    units = list(dict.fromkeys(rule.unit for rule in rules))
+    sizes = [sum(rule.unit == unit for rule in rules) for unit in units]
+    figure = Figure(figsize=(8, 0.9 * len(units) + 0.3 * len(rules)), layout="constrained")
+    panels = figure.subplots(len(units), 1, squeeze=False, height_ratios=[size + 1.5 for size in sizes])[:, 0]
+    for axes, unit in zip(panels, units, strict=True):
+        mine = [rule for rule in rules if rule.unit == unit]
+        axes.barh([rule.name for rule in mine], [rule.left for rule in mine], color="#3d7ea6", label="left")
+        axes.barh(
+            [rule.name for rule in mine], [rule.removed for rule in mine], left=[rule.left for rule in mine],
+            color="#e07a5f", label="removed",
+        )  # fmt: skip
+        axes.invert_yaxis()
+        axes.set_title(unit, loc="left", fontsize=10)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    panels[0].legend(frameon=False, loc="lower right", ncols=2, bbox_to_anchor=(1, 1))
+    figure.savefig(path, dpi=130, facecolor="white")

@@ -1,0 +1,174 @@
+"""Writing a built corpus: our JSON lines, Parquet, PEC's official text layout, the counts and the data card.
+
+Everything is written into a folder beside the output, which takes its name at the very end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.corpora.export import export_conversations
+from allears.corpora.pec import PERSONAS, SEPARATOR
+from allears.corpora.reddit.options import Options
+from allears.corpora.reddit.privacy import hashed
+from allears.corpora.reddit.threads import MOST_TURNS
+from allears.corpora.statistics import Statistics
+from allears.errors import AllearsError
+
+JSON_LINES, PARQUET, PEC_FOLDER, COUNTS = "reddit.jsonl.gz", "reddit.parquet", "pec", "counts.json"
+SPLITS = ("train", "valid", "test")
+EVERYTHING = "reddit"  # the domain's name in PEC's layout when no subreddits were chosen
+ROW = "*" * 30
+ROWS_AT_ONCE = 2_000
+
+
+def write_corpus(options: Options, report: Any, key: bytes | None) -> None:
+    """All outputs from `kept.parquet` and `personas.parquet` in the work folder, then the rename."""
+    from allears.corpora.reddit.card import write_card
+
+    new = options.work / "corpus"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir()
+    personas = _personas(options.work / "personas.parquet")
+    statistics = {split: Statistics() for split in SPLITS}
+
+    def conversations() -> Iterator[Conversation]:
+        return _conversations(options, personas, key)
+
+    def counted(pec: PecWriter) -> Iterator[Conversation]:
+        for conversation in conversations():
+            statistics[conversation.split].add(conversation)
+            pec.write(conversation)
+            yield conversation
+
+    with PecWriter(new / PEC_FOLDER, by_subreddit=bool(options.wanted)) as pec:
+        written = export_conversations(counted(pec), new / JSON_LINES)
+    if not written:
+        raise AllearsError(
+            "no conversation is left after the rules, so nothing was written; "
+            "try other --subreddits, --orphans keep or --persona-of respondent"
+            + "".join(f"; {rule.name}: {rule.removed:,}" for rule in report.rules if rule.removed)
+        )
+    export_conversations(conversations(), new / PARQUET)
+    report.conversations = {split: found.conversations for split, found in statistics.items()}
+    facts = {
+        "lines": dict(report.lines),
+        "rules": [rule.to_dict() for rule in report.rules],
+        "conversations": report.conversations,
+        "statistics": {split: _without_words(found.to_dict()) for split, found in statistics.items()},
+    }
+    (new / COUNTS).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    write_card(new, options, report, statistics)
+    put_in_place(new, options.out)
+
+
+def put_in_place(new: Path, out: Path) -> None:
+    """Give a finished folder its name; an older one steps aside first and goes when the new one is there."""
+    old = out.absolute().with_name(f".{out.name}.old")
+    if out.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        os.rename(out, old)
+    os.rename(new, out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _without_words(plain: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in plain.items() if name != "labels"}
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, or of the files in the folder that Spark writes, in their order."""
+    from pyarrow import parquet
+
+    for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
+        for batch in parquet.ParquetFile(file).iter_batches(batch_size=ROWS_AT_ONCE):
+            yield from batch.to_pylist()
+
+
+def _personas(path: Path) -> dict[str, str]:
+    """One text a person, a line a sentence: a tenth of the memory of as many objects."""
+    found: dict[str, str] = {}
+    for row in _rows(path):
+        before = found.get(row["author"])
+        found[row["author"]] = row["text"] if before is None else f"{before}\n{row['text']}"
+    return found
+
+
+def _conversations(
+    options: Options, personas: Mapping[str, str], key: bytes | None
+) -> Iterator[Conversation]:
+    control = {name.lower() for name in options.control}
+    for row in _rows(options.work / "kept.parquet"):
+        last = row["author_0"]
+        turns = tuple(
+            Turn(
+                Role.SUPPORTER if row[f"author_{back}"] == last else Role.SEEKER,
+                row[f"text_{back}"],
+                row[f"author_{back}"],
+            )
+            for back in reversed(range(MOST_TURNS))
+            if row[f"author_{back}"] is not None
+        )
+        labels: dict[str, Any] = {"subreddit": row["subreddit"]}
+        if control:
+            labels["control"] = row["subreddit"] in control
+        yield Conversation(
+            id=row["id"] if key is None else f"reddit-{hashed(key, row['id'])}",
+            turns=turns,
+            personas={
+                author: Persona(tuple(PersonaSentence(text) for text in personas[author].split("\n")))
+                for author in dict.fromkeys(turn.author for turn in turns if turn.author is not None)
+                if author in personas
+            },
+            labels=labels,
+            split=row["split"],
+            source="reddit",
+        )
+
+
+class PecWriter:
+    """PEC's layout: a folder for each chosen subreddit (or one for all), train, valid, test and persona.txt."""
+
+    def __init__(self, folder: Path, *, by_subreddit: bool):
+        self._folder, self._by_subreddit = folder, by_subreddit
+        self._stack = ExitStack()
+        self._domains: dict[str, _Domain] = {}
+
+    def __enter__(self) -> PecWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def write(self, conversation: Conversation) -> None:
+        name = str(conversation.labels["subreddit"]) if self._by_subreddit else EVERYTHING
+        if name not in self._domains:
+            self._domains[name] = _Domain(self._folder / name, self._stack)
+        self._domains[name].write(conversation)
+
+
+class _Domain:
+    """The open files of one domain. Each person's sentences are written when they first speak there."""
+
+    def __init__(self, folder: Path, stack: ExitStack):
+        folder.mkdir(parents=True)
+        names = (*(f"{split}.txt" for split in SPLITS), PERSONAS)
+        self._files: dict[str, IO[str]] = {
+            name: stack.enter_context((folder / name).open("w", encoding="utf-8")) for name in names
+        }
+        self._written: set[str] = set()
+
+    def write(self, conversation: Conversation) -> None:
+        said = "".join(f"{turn.author}{SEPARATOR}{turn.text}\n" for turn in conversation.turns)
+        self._files[f"{conversation.split}.txt"].write(f"{said}{ROW}\n")
+        for author, persona in conversation.personas.items():
+            if author not in self._written:
+                self._written.add(author)
+                self._files[PERSONAS].write("\n".join((author, *persona.texts, ROW)) + "\n")

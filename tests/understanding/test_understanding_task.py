@@ -1,0 +1,214 @@
+"""Training a reader: batches, resuming, what is measured, what is saved, and every sentence of a wrong recipe."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from allears.errors import AllearsError
+from allears.training.loop import train
+from allears.training.recipe import Recipe, read_recipe
+from allears.training.tasks import make_task
+from allears.understanding import saved
+from allears.understanding.task import UnderstandingTask, batches_per_head
+from made_up_corpora import EPITOME_HEADER, csv_text
+from tiny_models import tiny_selector
+
+HEADS = '["ed-emotion", "ed-emotion-turns", "epitome-explorations"]'
+
+
+def write_epitome(root: Path) -> None:
+    """60 pairs; whoever asks explores."""
+    for mechanism in ("emotional-reactions", "interpretations", "explorations"):
+        rows = []
+        for number in range(60):
+            asks = number % 2 == 0
+            response = f"why did it fall on day {number}?" if asks else f"i see, day {number}."
+            level = "2" if asks and mechanism == "explorations" else "0"
+            rows.append(
+                [f"p{number}", f"r{number}", f"it fell {number}.", response, level, "why|" if asks else ""]
+            )
+        (root / "epitome").mkdir(exist_ok=True)
+        (root / "epitome" / f"{mechanism}-reddit.csv").write_text(csv_text(EPITOME_HEADER, *rows))
+
+
+@pytest.fixture
+def recipe_file(tmp_path: Path, corpus_root: Path, tiny_encoder: Path) -> Path:
+    write_epitome(corpus_root)
+    path = tmp_path / "recipe.toml"
+    path.write_text(f"""task = "understanding"
+[data]
+root = "{corpus_root}"
+[heads]
+names = {HEADS}
+[model]
+encoder = "{tiny_encoder}"
+[training]
+epochs = 3
+batch = 8
+learning_rate = 2e-3
+metric = "accuracy"
+""")
+    return path
+
+
+@pytest.fixture
+def recipe(recipe_file: Path) -> Callable[..., Recipe]:
+    return lambda *changes: read_recipe(recipe_file, changes)
+
+
+def make(recipe: Recipe, folder: Path) -> UnderstandingTask:
+    task = make_task(recipe, folder)
+    assert isinstance(task, UnderstandingTask)
+    return task
+
+
+def test_a_head_has_batches_by_the_root_of_its_size():
+    assert batches_per_head([400, 100], 10, 0.5) == [33, 17]  # twice as many for four times the readings
+    assert batches_per_head([400, 100], 10, 1.0) == [40, 10]
+    assert batches_per_head([400, 100], 10, 0.0) == [25, 25]
+    assert batches_per_head([1_000_000, 1], 10, 1.0)[1] == 1  # nobody is left out
+
+
+def test_batches_stay_within_a_head_and_follow_from_seed_and_epoch(recipe, tmp_path):
+    task, again = make(recipe(), tmp_path), make(recipe(), tmp_path)
+    for epoch in range(3):
+        assert task.batches(epoch) == again.batches(epoch)
+        for batch in task.batches(epoch):
+            assert len(batch) == 8
+            assert len(set(np.searchsorted(task.firsts, batch, side="right"))) == 1
+    assert task.batches(0) != task.batches(1)
+    assert make(recipe("training.seed=2"), tmp_path).batches(0) != task.batches(0)
+
+
+def test_every_reading_is_seen_about_equally_often_over_the_epochs(recipe, tmp_path):
+    task = make(recipe(), tmp_path)
+    seen = Counter(row for epoch in range(6) for batch in task.batches(epoch) for row in batch)
+    for number, first in enumerate(task.firsts[:-1]):
+        counts = [seen[row] for row in range(first, task.firsts[number + 1])]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_training_learns_and_saves_a_calibrated_reader(recipe, tmp_path):
+    wanted = recipe("training.epochs=30", 'heads.names=["ed-emotion"]')
+    metrics = train(make(wanted, tmp_path / "run"), wanted, tmp_path / "run")
+    assert metrics["accuracy"] == metrics["accuracy_ed-emotion"] > 60  # of 4 emotions
+    reader = saved.load(tmp_path / "run")
+    assert list(reader.card.heads) == ["ed-emotion"]
+    assert 0.05 < reader.card.temperatures["ed-emotion"] < 20
+
+
+def test_every_head_is_measured_and_the_metric_is_their_mean(recipe, tmp_path):
+    task = make(recipe(), tmp_path)
+    with torch.inference_mode():
+        found = task.evaluate(torch.device("cpu"))
+    own = [value for name, value in found.items() if name != "accuracy"]
+    assert set(found) == {"accuracy", *(f"accuracy_{each.name}" for each in task.heads)}
+    assert found["accuracy"] == pytest.approx(np.mean(own))
+
+
+def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    wanted = recipe("training.save_every=5")
+    train(make(wanted, whole), wanted, whole)
+    task = make(wanted, parts)
+    step, stop_after = task.step, 12
+
+    def killed(*arguments):
+        nonlocal stop_after
+        stop_after -= 1
+        if stop_after < 0:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    task.step = killed  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        train(task, wanted, parts)
+    train(make(wanted, parts), wanted, parts, resume=True)
+    name = "checkpoint/model.safetensors"
+    assert (whole / name).read_bytes() == (parts / name).read_bytes()
+
+
+def test_uncertainty_learns_the_weights_of_the_heads(recipe, tmp_path):
+    wanted = recipe("heads.weighting=uncertainty", "training.epochs=1")
+    task = make(wanted, tmp_path / "run")
+    train(task, wanted, tmp_path / "run")
+    assert task.model.log_variance is not None
+    assert task.model.log_variance.abs().min() > 0
+    assert saved.load(tmp_path / "run").card.options["uncertainty"] is True
+
+
+def test_a_reader_can_share_a_rankers_encoder(recipe, recipe_file, tmp_path):
+    ranker = tiny_selector(tmp_path / "ranker")
+    text = recipe_file.read_text()
+    encoder = next(line for line in text.splitlines() if line.startswith("encoder"))
+    recipe_file.write_text(text.replace(encoder, f'start = "{tmp_path / "ranker"}"'))
+    task = make(recipe(), tmp_path)
+    for mine, theirs in zip(task.model.encoder.parameters(), ranker.model.encoder.parameters(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
+def test_a_reader_goes_on_from_a_reader_with_its_heads(recipe, recipe_file, tmp_path):
+    first = make(recipe('heads.names=["ed-emotion"]'), tmp_path)
+    first.save(tmp_path / "first")
+    text = recipe_file.read_text()
+    encoder = next(line for line in text.splitlines() if line.startswith("encoder"))
+    recipe_file.write_text(text.replace(encoder, f'start = "{tmp_path / "first"}"'))
+    second = make(recipe("training.seed=5"), tmp_path)
+    assert torch.equal(
+        first.model.heads["ed-emotion"][-1].weight, second.model.heads["ed-emotion"][-1].weight
+    )
+
+
+def test_the_fingerprint_follows_the_labels(recipe, corpus_root, tmp_path):
+    before = make(recipe(), tmp_path).data_fingerprint
+    path = corpus_root / "empatheticdialogues" / "train.csv"
+    path.write_text(path.read_text().replace(",sad,", ",lonely,"))
+    assert make(recipe(), tmp_path).data_fingerprint != before
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("heads.names=[]", "needs at least one"),
+        ('heads.names=["ed-emotoin"]', "unknown head 'ed-emotoin'; did you mean 'ed-emotion'"),
+        ('heads.names=["topic", "topic"]', "a head twice"),
+        ("heads.weighting=loud", "'size' or 'uncertainty', got 'loud'"),
+        ("heads.naems=[]", "unknown key heads.naems; did you mean 'names'"),
+        ("candidates.x=1", "unknown key candidates; the tables are data, heads, limits, model"),
+        ("model.encoder=", r"\[model\] needs `encoder`"),
+        ('heads.names=["strategy"]', "esconv"),
+    ],
+)
+def test_a_wrong_recipe_is_one_sentence(recipe, tmp_path, change, sentence):
+    with pytest.raises(AllearsError, match=sentence):
+        make(recipe(change), tmp_path)
+
+
+def test_a_start_without_an_encoder_is_refused(recipe, tmp_path):
+    folder = tmp_path / "bow"
+    from allears.selection import saved as selection
+    from allears.text.layout import Limits
+    from allears.text.tokenizer import WordVocabulary
+
+    vocabulary = WordVocabulary(minimum_count=1).fit(["a b c"])
+    card = selection.ModelCard("bow", {}, Limits(), vocabulary_size=vocabulary.size)
+    selection.save(folder, selection.build(card), card, vocabulary)
+    with pytest.raises(AllearsError, match="has no encoder to go on from"):
+        make(recipe(f'model.start="{folder}"'), tmp_path)
+
+
+def test_the_card_says_which_heads_give_several_labels_or_point(recipe, tmp_path):
+    task = make(recipe(), tmp_path)
+    task.save(tmp_path / "run")
+    card = json.loads((tmp_path / "run" / "model.json").read_text())
+    assert card["options"]["rationales"] == ["epitome-explorations"]
+    assert card["options"]["multi_label"] == []
+    shutil.rmtree(tmp_path / "run")
