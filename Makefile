@@ -32,6 +32,8 @@ $(STAMPS)/runtime: $(STAMPS)/venv pyproject.toml constraints.txt
 $(STAMPS)/dev: $(STAMPS)/runtime pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@if [ "$$(id -u)" = 0 ] && ! command -v java >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq default-jre-headless; fi # Spark runs on Java
 	@touch $@
 
 chat: $(STAMPS)/runtime

@@ -12,6 +12,7 @@ from allears.metrics.classification import (
     expected_calibration_error,
     macro_f1,
     reliability,
+    token_f1,
     top_hits,
 )
 
@@ -70,6 +71,15 @@ def test_the_reliability_curve_leaves_out_empty_bins_and_counts_full_certainty_i
     assert curve.counts.tolist() == [1, 2]
     assert curve.confidence.tolist() == pytest.approx([0.05, 0.975])
     assert curve.accuracy.tolist() == pytest.approx([0.0, 0.5])
+
+
+def test_token_f1_by_hand():
+    assert token_f1([1, 1, 0, 0], [0, 1, 1, 0]) == 50.0
+    assert token_f1([1, 0], [1, 0]) == token_f1([0, 0], [0, 0]) == 100.0
+    assert token_f1([0, 0], [0, 1]) == token_f1([1, 0], [0, 0]) == 0.0
+    assert token_f1([], []) == 100.0
+    with pytest.raises(ValueError, match="same tokens"):
+        token_f1([1], [1, 0])
 
 
 def test_shapes_that_do_not_belong_together_are_refused():

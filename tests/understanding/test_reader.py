@@ -16,6 +16,7 @@ from allears.text.layout import Limits
 from allears.understanding import saved
 from allears.understanding.dataset import NOT_ASKED, ReadingDataset, rationale_marks
 from allears.understanding.encoder_classifier import EncoderClassifier
+from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.heads import head
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
@@ -145,6 +146,26 @@ def test_pointed_tokens_come_back_as_written(tmp_path: Path):
     data = ReadingDataset([Reading(pair.turns)], (), read.tokenizer, LIMITS)
     read.model.pointers["epitome-explorations"].register_forward_hook(point)
     assert read.rationales("epitome-explorations", pair) == ["Sorry.", "me"]
+
+
+def test_pointing_is_scored_by_the_tokens_of_the_response(tmp_path: Path):
+    read = reader(tmp_path)
+    pointer = read.model.pointers["epitome-explorations"]
+    with torch.no_grad():
+        pointer.weight.zero_()
+        pointer.bias.fill_(1.0)  # at everything: 2 of 5 tokens are the rationale, F1 = 4 / 7
+    exploring = head("epitome-explorations")
+    assert read.rationale_scores(exploring, [PAIR]) == pytest.approx([400 / 7])
+    report = evaluate_understanding(read, exploring, [PAIR, PAIR])
+    assert report.flat()["rationale_f1"] == pytest.approx(400 / 7)
+    assert (
+        "rationale_f1"
+        not in evaluate_understanding(read, head("ed-emotion"), [replace(PAIR, labels=("sad",))]).flat()
+    )
+    with pytest.raises(
+        AllearsError, match="not trained to point at the rationales of epitome-interpretations"
+    ):
+        read.rationale_scores(head("epitome-interpretations"), [PAIR])
 
 
 def test_losses_by_hand():

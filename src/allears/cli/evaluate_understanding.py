@@ -111,6 +111,11 @@ def understanding(
         typer.echo(json.dumps(record))
         return
     console.print(_measures_table(title, reports))
+    for name, each in reports.items():
+        if each.rationale_f1 is not None:
+            console.print(
+                f"{short_name(name)}: rationales, token F1 {each.rationale_f1:.2f}", highlight=False
+            )
     if against is not None and comparison is not None:
         console.print(_comparison_table(short_name(model), short_name(against), comparison))
 

@@ -60,9 +60,7 @@ def build(
     master: str = typer.Option(
         None, help="Spark's master: local[4], spark://host:7077, yarn.", show_default=False
     ),
-    persona_of: str = typer.Option(
-        "all", help="Who needs a persona: all speakers (the paper), or the respondent."
-    ),
+    persona_of: str = typer.Option("all", help="Who needs a persona: all (the paper), respondent or nobody."),
     orphans: str = typer.Option("drop", help="Conversations whose post is not in the dumps: keep or drop."),
     tagger: str = typer.Option("built-in", help="Part-of-speech checks: built-in, or spacy."),
     keep_names: bool = typer.Option(

@@ -49,6 +49,15 @@ def confusion(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> Counts:
     return np.asarray(true.astype(np.int64).T @ said.astype(np.int64), np.int64)
 
 
+def token_f1(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """F1 of the marked tokens of one text; where nothing is to be marked, 100 for marking nothing, else 0."""
+    true, said = np.asarray(gold, np.bool_), np.asarray(predicted, np.bool_)
+    if true.shape != said.shape:
+        raise ValueError(f"gold {true.shape} and predicted {said.shape} must mark the same tokens")
+    either = int(true.sum() + said.sum())
+    return 200.0 * int((true & said).sum()) / either if either else 100.0
+
+
 @dataclass(frozen=True, slots=True)
 class Reliability:
     """How right a classifier was where it was how sure: one entry per bin of confidence that holds anything."""

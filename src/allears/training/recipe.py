@@ -40,7 +40,9 @@ class TrainingOptions:
     evaluate_every: int = 0  # steps; 0: after each epoch
     patience: int = 0  # evaluations without a better metric before stopping; 0: never stop early
     save_every: int = 0  # steps; 0: with each evaluation
-    compile: str = ""  # a torch.compile backend for the encoder ("inductor"): worth it on a GPU, for minutes or more
+    compile: str = (
+        ""  # a torch.compile backend for the encoder ("inductor"): worth it on a GPU, for minutes or more
+    )
     wandb: str = ""  # a Weights & Biases project; empty: off
 
 

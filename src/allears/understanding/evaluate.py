@@ -29,7 +29,7 @@ from allears.metrics.significance import (
 )
 from allears.understanding.classifier import Probabilities
 from allears.understanding.heads import Head
-from allears.understanding.loading import ReadingModel
+from allears.understanding.loading import PointingModel, ReadingModel
 from allears.understanding.reading import Reading, gold_mask
 
 TOPS = (1, 2, 3, 5)
@@ -57,6 +57,7 @@ class UnderstandingReport:
     top: Mapping[int, float]  # a true label is among the k likeliest
     macro_f1: float
     ece: float  # expected calibration error of the likeliest label, in points
+    rationale_f1: float | None = None  # mean F1 of the tokens pointed at, where the model points
 
     @property
     def right(self) -> np.ndarray:
@@ -83,6 +84,7 @@ class UnderstandingReport:
             "ece": self.ece,
             "examples": len(self.gold),
             "labels": len(self.head.labels),
+            **({} if self.rationale_f1 is None else {"rationale_f1": self.rationale_f1}),
         }
 
 
@@ -126,6 +128,9 @@ def evaluate_understanding(
     gold = gold_mask(chosen, head.labels)
     hits = {k: top_hits(found, gold, k) for k in TOPS}
     said = found >= THRESHOLD if head.multi_label else best_label(found)
+    pointed = None
+    if head.rationales and isinstance(model, PointingModel):
+        pointed = float(model.rationale_scores(head, chosen).mean())
     return UnderstandingReport(
         head=head,
         gold=gold,
@@ -134,6 +139,7 @@ def evaluate_understanding(
         top={k: float(values.mean()) for k, values in hits.items()},
         macro_f1=macro_f1(gold, said),
         ece=expected_calibration_error(found.max(axis=1), hits[1] > 0),
+        rationale_f1=pointed,
     )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.understanding.classifier import Classifier, Probabilities
@@ -21,6 +24,13 @@ class ReadingModel(Protocol):
     """Anything that can say how likely a head's labels are."""
 
     def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities: ...
+
+
+@runtime_checkable
+class PointingModel(Protocol):
+    """One that can also say where."""
+
+    def rationale_scores(self, head: Head, readings: Sequence[Reading]) -> npt.NDArray[np.float64]: ...
 
 
 class ClassifierModel:

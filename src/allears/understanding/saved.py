@@ -13,6 +13,7 @@ import torch
 
 from allears.conversation import Turn
 from allears.errors import AllearsError
+from allears.metrics.classification import token_f1
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.weights import load_weights, save_weights, write_text
 from allears.text.layout import Limits
@@ -135,6 +136,23 @@ class TorchReader:
             best = np.argsort(-likely, kind="stable")[:k]
             answers[name] = [(self.card.heads[name][column], float(likely[column])) for column in best]
         return answers
+
+    @torch.inference_mode()
+    def rationale_scores(self, head: Head, readings: Sequence[Reading]) -> np.ndarray:
+        """[N]: F1 of the tokens pointed at against those of the gold rationales, per reading."""
+        if head.name not in self.model.pointers:
+            raise AllearsError(f"this reader was not trained to point at the rationales of {head.name}")
+        asked = [Reading(reading.turns, rationales=reading.rationales) for reading in readings]
+        data = ReadingDataset(asked, (), self.tokenizer, self.card.limits, rationales=True)
+        found = np.zeros(len(readings))
+        self.model.eval()
+        for rows in data.parts(BATCH):
+            with self._autocast():
+                output = self.model(data.inputs(rows).to(self.device), [head.name])
+            pointed = (output.rationales[head.name].float().cpu() > 0).numpy()
+            for row, said, marks in zip(rows, pointed, data.marks_of(rows).numpy(), strict=True):
+                found[row] = token_f1(marks[marks >= 0], said[marks >= 0])
+        return found
 
     @torch.inference_mode()
     def rationales(self, name: str, reading: Reading, *, threshold: float = 0.5) -> list[str]:

@@ -12,7 +12,15 @@ import zstandard
 PEOPLE = ["ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal"]
 OPENINGS = ["I", "You", "We", "I'm", "My dog", "They", "I don't", "I've"]
 MIDDLES = ["like", "am walking to", "bought", "never saw", "am sorry for", "so", "baked", "missed", "sing"]
-ENDINGS = ["the old house.", "a red bike!", "bread", "this, that and http://a.b/c", "you?", "my sister’s cat.", "it"]
+ENDINGS = [
+    "the old house.",
+    "a red bike!",
+    "bread",
+    "this, that and http://a.b/c",
+    "you?",
+    "my sister’s cat.",
+    "it",
+]
 
 
 def comment(key: str, author: str, parent: str, body: str, **more: Any) -> dict[str, Any]:
@@ -37,7 +45,7 @@ def made_up_reddit(size: int, seed: int = 1) -> tuple[list[dict[str, Any]], list
     """Comments and submissions with everything that dumps have: orphans, bots, circles, repetitions, ..."""
     random = Random(seed)
     posts = [
-        post(f"p{n}", random.choice(PEOPLE), _sentence(random), " ".join(_sentence(random) for _ in range(n % 9)),
+        post(f"p{n}", random.choice(PEOPLE), _sentence(random), " ".join(_sentence(random) for _ in range(3 * (n % 9))),
              subreddit=("happy", "offmychest", "cooking")[n % 3],
              **({"crosspost_parent": "t3_x"} if n % 17 == 3 else {}))
         for n in range(max(2, size // 12))
@@ -66,7 +74,10 @@ def made_up_reddit(size: int, seed: int = 1) -> tuple[list[dict[str, Any]], list
                     created_utc=None if n % 11 == 0 else 1_500_000_000 + random.randrange(10**6),
                     subreddit=random.choice(["happy", "happy", "offmychest", "cooking"]) if n % 5 == 0 else "happy")
         )  # fmt: skip
-    comments += [comment("x1", "ann", "t1_x2", "I go round and round the house."), comment("x2", "bob", "t1_x1", "Me too, my friend.")]
+    comments += [
+        comment("x1", "ann", "t1_x2", "I go round and round the house."),
+        comment("x2", "bob", "t1_x1", "Me too, my friend."),
+    ]
     comments.append(comment("x3", "cat", "t1_x1", "I come in from outside the circle."))
     comments += [dict(comments[3]), dict(comments[7])]  # two records twice
     random.shuffle(comments)

@@ -20,8 +20,13 @@ from allears.corpora.reddit.text import clean, english, one_line, sentences
 COLUMNS = ("id", "author", "kind", "subreddit", "parent", "link", "created", "is_post", "crosspost", "raw")
 
 
-def transcribe(
-    comments: Path, submissions: Path, *, persona_of: str = "all", keep_orphans: bool = True, subreddits: Any = ()
+def transcribe(  # noqa: PLR0912, PLR0915 - one function, to be read beside the paper's section
+    comments: Path,
+    submissions: Path,
+    *,
+    persona_of: str = "all",
+    keep_orphans: bool = True,
+    subreddits: Any = (),
 ) -> tuple[dict[str, tuple[Any, ...]], dict[str, list[str]]]:
     """Conversations by id: (split, subreddit, ((author, text), ...)); and the persona of everybody in them."""
     everything = []
@@ -31,10 +36,7 @@ def transcribe(
             cleaned = clean(record["raw"])
             record["text"], record["sentences"] = one_line(cleaned), sentences(cleaned)
             record["good"] = (
-                record["kind"] == ""
-                and not record["crosspost"]
-                and record["text"] != ""
-                and english(cleaned)
+                record["kind"] == "" and not record["crosspost"] and record["text"] != "" and english(cleaned)
             )
             everything.append(record)
 
@@ -62,7 +64,9 @@ def transcribe(
         top, recent = way[-1], way[:6]
         if not keep_orphans and not top["is_post"]:
             continue
-        if not all(turn["good"] and 2 <= len(turn["text"].split()) <= (90 if turn is top else 30) for turn in recent):
+        if not all(
+            turn["good"] and 2 <= len(turn["text"].split()) <= (90 if turn is top else 30) for turn in recent
+        ):
             continue
         if way[0]["author"] == top["author"]:
             continue
@@ -81,9 +85,15 @@ def transcribe(
         if record["good"]:
             for position, sentence in enumerate(record["sentences"]):
                 words = sentence.split()
-                if words[0] in ("i", "i'm", "i've", "i'd", "i'll") and 4 <= len(words) <= 20 and built_in(sentence) == 7:
+                if (
+                    words[0] in ("i", "i'm", "i've", "i'd", "i'll")
+                    and 4 <= len(words) <= 20
+                    and built_in(sentence) == 7
+                ):
                     when = record["created"] if record["created"] is not None else float("inf")
-                    written[record["author"]].append((when, len(record["id"]), record["id"], position, sentence))
+                    written[record["author"]].append(
+                        (when, len(record["id"]), record["id"], position, sentence)
+                    )
     personas = {}
     for author, theirs in written.items():
         fresh = dict.fromkeys(item[-1] for item in sorted(theirs))

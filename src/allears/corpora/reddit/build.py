@@ -192,7 +192,7 @@ def _select(engine: Engine, options: Options, report: Report, on_progress: OnPro
     personas = apply(persona.ranked(unsaid), persona.RANK_RULES, "persona sentences", "ranked")
     step("selection")
     asked = persona.with_persona(once, personas, options.persona_of)
-    chosen = apply(asked, (persona.persona_rule(options.persona_of),), "conversations", "chosen")
+    chosen = apply(asked, persona.persona_rules(options.persona_of), "conversations", "chosen")
     chosen = engine.save(
         chosen.drop("without", "found", "problem", "bad_post", "bad_comment").order_by("thread", "id"),
         "kept.parquet",

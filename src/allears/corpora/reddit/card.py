@@ -25,23 +25,17 @@ PAPER = {
 
 def write_card(folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics]) -> None:
     """`card.md` and its pictures, in the corpus's own folder."""
-    pictures = []
-    for split, found in statistics.items():
-        if found.conversations:
-            picture = f"{split}.png"
-            save_picture(
-                found,
-                f"{folder.name if folder.name != 'corpus' else options.out.name}: {split}",
-                folder / picture,
-            )
-            pictures.append(picture)
+    # One picture of the largest split: the splits are drawn by a hash, so the others look the same.
+    split, found = max(statistics.items(), key=lambda item: item[1].conversations)
+    picture = f"{split}.png"
+    save_picture(found, f"{options.out.name}: {split}", folder / picture)
     rules_picture(report.rules, folder / "rules.png")
-    text = "\n".join(_card(folder, options, report, statistics, pictures))
+    text = "\n".join(_card(folder, options, report, statistics, picture))
     (folder / "card.md").write_text(text, encoding="utf-8")
 
 
 def _card(
-    folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics], pictures: list[str]
+    folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics], picture: str
 ) -> Iterator[str]:
     chosen = ", ".join(f"r/{name}" for name in options.wanted) or "all subreddits in the dumps"
     yield f"# {options.out.name}\n"
@@ -64,7 +58,7 @@ def _card(
     for name, paper in PAPER.items():
         yield f"| {name} | {' | '.join(column[name] for column in columns)} | {' | '.join(paper)} |"
     yield ""
-    yield from (f"![{picture}]({picture})\n" for picture in pictures)
+    yield f"![{picture}]({picture})\n"
     yield "## What each rule removed\n"
     yield f"{report.lines['lines']:,} lines were read. Lines that could not be used: "
     broken = {kind: count for kind, count in report.lines.items() if kind != "lines"}

@@ -9,7 +9,7 @@ from allears.corpora.reddit.tagger import BUILT_IN, TAGGERS
 from allears.errors import AllearsError
 
 ENGINES = ("duckdb", "spark")
-PERSONA_OF = ("all", "respondent")
+PERSONA_OF = ("all", "respondent", "nobody")
 ORPHANS = ("keep", "drop")
 
 

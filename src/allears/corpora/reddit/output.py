@@ -155,20 +155,24 @@ class PecWriter:
 
 
 class _Domain:
-    """The open files of one domain. Each person's sentences are written when they first speak there."""
+    """The files of one domain. Each person's sentences are written when they first speak there."""
 
     def __init__(self, folder: Path, stack: ExitStack):
         folder.mkdir(parents=True)
-        names = (*(f"{split}.txt" for split in SPLITS), PERSONAS)
-        self._files: dict[str, IO[str]] = {
-            name: stack.enter_context((folder / name).open("w", encoding="utf-8")) for name in names
-        }
+        self._folder, self._stack = folder, stack
+        self._files: dict[str, IO[str]] = {}
         self._written: set[str] = set()
 
     def write(self, conversation: Conversation) -> None:
         said = "".join(f"{turn.author}{SEPARATOR}{turn.text}\n" for turn in conversation.turns)
-        self._files[f"{conversation.split}.txt"].write(f"{said}{ROW}\n")
+        self._file(f"{conversation.split}.txt").write(f"{said}{ROW}\n")
         for author, persona in conversation.personas.items():
             if author not in self._written:
                 self._written.add(author)
-                self._files[PERSONAS].write("\n".join((author, *persona.texts, ROW)) + "\n")
+                self._file(PERSONAS).write("\n".join((author, *persona.texts, ROW)) + "\n")
+
+    def _file(self, name: str) -> IO[str]:
+        """Opened when there is something to write: an empty split has no file."""
+        if name not in self._files:
+            self._files[name] = self._stack.enter_context((self._folder / name).open("w", encoding="utf-8"))
+        return self._files[name]

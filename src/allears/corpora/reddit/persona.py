@@ -14,7 +14,7 @@ from allears.corpora.reddit.rules import Rule
 from allears.corpora.reddit.threads import FAR_FUTURE, MOST_TURNS
 
 MOST_SENTENCES = 100
-ALL_SPEAKERS, RESPONDENT = "all", "respondent"
+RESPONDENT, NOBODY = "respondent", "nobody"
 
 
 def speakers(conversations: ir.Table, *, last_only: bool = False) -> ir.Table:
@@ -75,9 +75,12 @@ def with_persona(conversations: ir.Table, personas: ir.Table, persona_of: str) -
     return conversations.left_join(without, conversations.id == without.without)
 
 
-def persona_rule(persona_of: str) -> Rule:
+def persona_rules(persona_of: str) -> tuple[Rule, ...]:
+    if persona_of == NOBODY:
+        return ()
     who = "The last speaker has" if persona_of == RESPONDENT else "A speaker has"
-    return Rule("no persona", f"PEC's filter 3: {who} no persona sentence.", lambda t: t.without.notnull())
+    why = f"PEC's filter 3. {who} no persona sentence."
+    return (Rule("no persona", why, lambda t: t.without.notnull()),)
 
 
 def _order(table: ir.Table) -> list[ir.Value]:

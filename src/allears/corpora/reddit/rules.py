@@ -40,6 +40,8 @@ class RuleCount:
 
 def mark(table: ir.Table, rules: Sequence[Rule]) -> ir.Table:
     """The same rows with a column `removed_by`: the first rule that removes the row, or null."""
+    if not rules:
+        return table.mutate(**{REMOVED_BY: ibis.null("string")})
     branches = [(rule.removes(table).fill_null(False), rule.name) for rule in rules]
     return table.mutate(**{REMOVED_BY: ibis.cases(*branches, else_=ibis.null("string"))})
 
