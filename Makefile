@@ -44,7 +44,7 @@ test: $(STAMPS)/dev
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 
 format: $(STAMPS)/dev

@@ -178,3 +178,31 @@ def tagger_agreement(
         console.print(
             f"the taggers agree on {share:.2%} of {len(chosen):,} candidate sentences", highlight=False
         )
+
+
+@app.command("speaker-similarity")
+def similarity(
+    name: str = typer.Argument("ed", help="A corpus that says who answered: ed, or a built .jsonl.gz."),
+    split: str = typer.Option("train", help="train, valid or test."),
+    root: Path = typer.Option(
+        None, help="The folder of the corpora. Default: $ALLEARS_DATA.", show_default=False
+    ),
+    least: int = typer.Option(10, min=1, help="Responses that a person must have given under an emotion."),
+    plot: Path = typer.Option(None, help="Draw Figure 1 into this .png, .svg or .pdf.", show_default=False),
+) -> None:
+    """The PEC paper's Figure 1: do two people answer more differently than two random sets of responses?"""
+    from allears.corpora import data_root, read
+    from allears.corpora.plots import check_picture_path
+    from allears.corpora.speaker_similarity import save_similarity_picture, speaker_similarity
+
+    if plot is not None:
+        check_picture_path(plot)
+    rows = speaker_similarity(read(name, split, root or data_root()), least=least)
+    table = Table("emotion", "two people", "random sets", "pairs", box=None)
+    for row in rows:
+        table.add_row(row.emotion, f"{row.people:.3f}", f"{row.random:.3f}", f"{row.pairs}")
+    console.print(table)
+    lower = sum(row.people < row.random for row in rows)
+    console.print(f"two people differ more than chance in {lower} of {len(rows)}", highlight=False)
+    if plot is not None:
+        save_similarity_picture(rows, plot)

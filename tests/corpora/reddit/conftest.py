@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from command_line import run  # noqa: F401
 
 from allears.corpora.reddit import card
+from command_line import run  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

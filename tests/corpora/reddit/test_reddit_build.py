@@ -94,7 +94,7 @@ def test_every_answer_by_somebody_else_becomes_a_conversation_when_all_have_pers
 
 def test_the_persona_may_be_asked_of_the_respondent_only(tmp_path: Path):
     without_ann = [record for record in COMMENTS if record["id"] != "h3"]
-    with pytest.raises(AllearsError, match="no conversation is left.*no persona: 3"):
+    with pytest.raises(AllearsError, match=r"no conversation is left.*no persona: 3"):
         built(tmp_path, without_ann, [POST])
     _, found = built(tmp_path, without_ann, [POST], persona_of="respondent")
     assert set(found) == {"t1_a", "t1_c"}

@@ -7,6 +7,7 @@ plan stays short however many joins came before.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -116,7 +117,9 @@ def _spark(master: str) -> Any:
         .config("spark.sql.session.timeZone", "UTC")
     )
     if master.startswith("local"):
-        builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
+        cores = re.search(r"\[(\d+)", master)  # one part for each core; Spark's own 200 are for clusters
+        parts = cores[1] if cores else str(os.cpu_count() or 1)
+        builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", parts)
     try:
         session = builder.getOrCreate()
     except (PySparkRuntimeError, OSError) as error:
