@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -135,7 +135,7 @@ def _write_lines(lines: Iterator[str], out: Path) -> int:
 def _packed(file: IO[bytes], out: Path) -> AbstractContextManager[IO[bytes]]:
     """Gzip if the name says so, with no time and no name in the header: the same corpus, the same bytes."""
     if out.name.endswith(".gz"):
-        return gzip.GzipFile("", "wb", 4, fileobj=file, mtime=0)  # type: ignore[return-value]
+        return gzip.GzipFile("", "wb", 6, fileobj=file, mtime=0)  # type: ignore[return-value]
     return nullcontext(file)
 
 
@@ -155,30 +155,6 @@ def _write_parquet(rows: Iterator[dict[str, Any]], out: Path, kind: str) -> int:
                 ) from error
             count += len(batch)
     return count
-
-
-@contextmanager
-def parquet_sink(out: Path) -> Iterator[Callable[[Conversation], None]]:
-    """A function that takes conversations one by one and writes them to `out`, for those who write several
-    files in one pass."""
-    pyarrow = _pyarrow()
-    from pyarrow import parquet
-
-    schema = _schemas(pyarrow)["conversation"]
-    rows: list[dict[str, Any]] = []
-    with _beside(out) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
-
-        def flush() -> None:
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
-            rows.clear()
-
-        def take(conversation: Conversation) -> None:
-            rows.append(_conversation_row(conversation))
-            if len(rows) == ROWS_AT_ONCE:
-                flush()
-
-        yield take
-        flush()
 
 
 def _pyarrow() -> Any:

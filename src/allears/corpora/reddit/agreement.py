@@ -21,6 +21,6 @@ def candidate_sentences(comments: Path, most: int) -> list[str]:
         read_dump(comments, Path(folder) / "raw.parquet", submissions=False, author_id=lambda name: "")
         with engine.one_thread():
             records = mark(cleaned(engine.read("raw.parquet"), use), record_rules(()))
-            listed = kept(mark(candidates(engine.save(records, "cleaned.parquet")), SENTENCE_RULES))
+            listed = kept(mark(candidates(engine.save(records, "cleaned.parquet"), use), SENTENCE_RULES))
             found = listed.select("text").distinct().to_pyarrow()["text"].to_pylist()
     return heapq.nsmallest(most, found, key=lambda sentence: hashlib.sha256(sentence.encode()).digest())

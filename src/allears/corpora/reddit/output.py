@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
-from allears.corpora.export import export_conversations, parquet_sink
+from allears.corpora.export import export_conversations
 from allears.corpora.pec import PERSONAS, SEPARATOR
 from allears.corpora.reddit.options import Options
 from allears.corpora.reddit.privacy import hashed
@@ -40,24 +39,24 @@ def write_corpus(options: Options, report: Any, key: bytes | None) -> None:
     personas = _personas(options.work / "personas.parquet")
     statistics = {split: Statistics() for split in SPLITS}
 
-    def watched(pec: PecWriter, to_parquet: Callable[[Conversation], None]) -> Iterator[Conversation]:
-        for conversation in _conversations(options, personas, key):
+    def conversations() -> Iterator[Conversation]:
+        return _conversations(options, personas, key)
+
+    def counted(pec: PecWriter) -> Iterator[Conversation]:
+        for conversation in conversations():
             statistics[conversation.split].add(conversation)
             pec.write(conversation)
-            to_parquet(conversation)
             yield conversation
 
-    with (
-        PecWriter(new / PEC_FOLDER, by_subreddit=bool(options.wanted)) as pec,
-        parquet_sink(new / PARQUET) as to_parquet,
-    ):
-        written = export_conversations(watched(pec, to_parquet), new / JSON_LINES)
+    with PecWriter(new / PEC_FOLDER, by_subreddit=bool(options.wanted)) as pec:
+        written = export_conversations(counted(pec), new / JSON_LINES)
     if not written:
         raise AllearsError(
             "no conversation is left after the rules, so nothing was written; "
             "try other --subreddits, --orphans keep or --persona-of respondent"
             + "".join(f"; {rule.name}: {rule.removed:,}" for rule in report.rules if rule.removed)
         )
+    export_conversations(conversations(), new / PARQUET)
     report.conversations = {split: found.conversations for split, found in statistics.items()}
     facts = {
         "lines": dict(report.lines),
@@ -106,12 +105,6 @@ def _conversations(
     options: Options, personas: Mapping[str, str], key: bytes | None
 ) -> Iterator[Conversation]:
     control = {name.lower() for name in options.control}
-
-    # The same people speak again and again in a thread, and threads lie together.
-    @lru_cache(maxsize=4096)
-    def persona(author: str) -> Persona:
-        return Persona(tuple(PersonaSentence(text) for text in personas[author].split("\n")))
-
     for row in _rows(options.work / "kept.parquet"):
         last = row["author_0"]
         turns = tuple(
@@ -130,7 +123,7 @@ def _conversations(
             id=row["id"] if key is None else f"reddit-{hashed(key, row['id'])}",
             turns=turns,
             personas={
-                author: persona(author)
+                author: Persona(tuple(PersonaSentence(text) for text in personas[author].split("\n")))
                 for author in dict.fromkeys(turn.author for turn in turns if turn.author is not None)
                 if author in personas
             },

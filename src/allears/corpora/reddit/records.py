@@ -22,6 +22,7 @@ class Functions:
 
     clean: Any
     english: Any
+    sentences: Any
     answers: Any
 
 
@@ -35,6 +36,9 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
     def english(value: Any) -> Any:
         return text.english(value)
 
+    def sentences(value: Any) -> Any:
+        return text.sentences(value)
+
     def answers(value: Any) -> Any:
         return tag(value)
 
@@ -44,6 +48,7 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
     return Functions(
         clean=scalar(clean, dt.string),
         english=scalar(english, dt.boolean),
+        sentences=scalar(sentences, dt.Array(dt.string)),
         answers=scalar(answers, dt.int64),
     )
 
@@ -51,7 +56,10 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
 def cleaned(raw: ir.Table, use: Functions) -> ir.Table:
     """Records with clean texts, what the rules need to know about them, and nothing else."""
     lines = raw.mutate(lines=use.clean(raw.text)).drop("text")
-    return lines.mutate(is_english=use.english(lines.lines))
+    return lines.mutate(
+        is_english=use.english(lines.lines),
+        text=lines.lines.replace("\n", " "),
+    )
 
 
 def number_of_words(column: ir.StringValue) -> ir.IntegerValue:
@@ -67,7 +75,7 @@ _RECORD_RULES = (
     Rule("crosspost", "A post taken over from another subreddit, so its text is not its poster's.",
          lambda t: t.crosspost),
     Rule("empty", "Nothing is left without links, captions, quotes, edits and special symbols.",
-         lambda t: t.lines == ""),
+         lambda t: t.text == ""),
     Rule("not English", "Letters or frequent words of another language.", lambda t: ~t.is_english),
 )  # fmt: skip
 
@@ -82,10 +90,10 @@ def record_rules(without: tuple[str, ...]) -> tuple[Rule, ...]:
     )
 
 
-def candidates(records: ir.Table) -> ir.Table:
+def candidates(records: ir.Table, use: Functions) -> ir.Table:
     """Every sentence of the records that no rule removed, with its place."""
     good = records.filter(records[REMOVED_BY].isnull())
-    listed = good.select("author", source=good.id, created=good.created, sentences=good.lines.split("\n"))
+    listed = good.select("author", source=good.id, created=good.created, sentences=use.sentences(good.lines))
     return listed.unnest("sentences", offset="position", keep_empty=False).rename(text="sentences")
 
 

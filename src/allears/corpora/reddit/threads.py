@@ -33,19 +33,15 @@ NODE_RULES = (
 def nodes(records: ir.Table) -> ir.Table:
     """The records that threads are made of. Records that a rule removed stay in the tree (their answers
     would lose the way to the root) and are asked about when a conversation has one in it."""
-    table = records.select(
-        "id", "author", "subreddit", "parent", "link", "created", "is_post", "text",
+    same_id = ibis.window(
+        group_by="id", order_by=[records.created.fill_null(FAR_FUTURE), records.author, records.text]
+    )
+    return records.select(
+        "id", "author", "subreddit", "parent", "link", "is_post", "text",
         problem=records[REMOVED_BY],
         words=number_of_words(records.text),
+        copy=ibis.row_number().over(same_id),
     )  # fmt: skip
-    # Only ids that occur more than once are numbered: sorting all texts would take longer than all else here.
-    times = table.group_by("id").agg(times=table.count())
-    often = times.filter(times.times > 1)
-    repeated = table.semi_join(often, "id")
-    order = [repeated.created.fill_null(FAR_FUTURE), repeated.author, repeated.text]
-    numbered = repeated.mutate(copy=ibis.row_number().over(ibis.window(group_by="id", order_by=order)))
-    single = table.anti_join(often, "id").mutate(copy=ibis.literal(0, "int64"))
-    return single.union(numbered).drop("created")
 
 
 def edges(table: ir.Table) -> ir.Table:
