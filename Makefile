@@ -44,12 +44,12 @@ test: $(STAMPS)/dev
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs/draw.py
 	$(BIN)/mypy
 
 format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/ruff format src tests benchmarks docs/draw.py
 
 docs: $(STAMPS)/dev
 	$(BIN)/mkdocs build --strict
