@@ -74,7 +74,7 @@ class Conversation:
 
     def to_json(self) -> str:
         """One line of JSON; empty fields are left out."""
-        return json.dumps(_plain_conversation(self), ensure_ascii=False)
+        return _encode(_plain_conversation(self))
 
     @classmethod
     def from_json(cls, line: str) -> Conversation:
@@ -94,6 +94,8 @@ class Example:
 
 
 # --- JSON. Written out by hand: it is faster than dataclasses.asdict and says which field is wrong.
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one for every conversation
 
 
 def _plain_turn(turn: Turn) -> dict[str, Any]:

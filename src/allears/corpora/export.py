@@ -8,9 +8,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -38,7 +37,7 @@ def export_conversations(conversations: Iterable[Conversation], out: Path) -> in
     """Write conversations to `out` and say how many. The ending chooses the format."""
     check_out(out)
     if out.name.endswith(".parquet"):
-        return _write_parquet(map(_conversation_row, conversations), out, "conversation")
+        return _write_parquet(map(conversation_row, conversations), out, "conversation")
     return _write_lines((conversation.to_json() for conversation in conversations), out)
 
 
@@ -84,7 +83,8 @@ def _plain_persona(persona: Persona) -> list[dict[str, str]]:
     return [{"text": sentence.text, "source": sentence.source} for sentence in persona.sentences]
 
 
-def _conversation_row(conversation: Conversation) -> dict[str, Any]:
+def conversation_row(conversation: Conversation) -> dict[str, Any]:
+    """A conversation as a row of Parquet."""
     return {
         "id": conversation.id,
         "split": conversation.split,
@@ -119,10 +119,10 @@ def _labels(labels: Any) -> str | None:
 
 def _write_lines(lines: Iterator[str], out: Path) -> int:
     count = 0
-    with _beside(out) as part, open(part, "wb") as file, _packed(file, out) as packed:
+    with _said_clearly(out), lines_sink(out) as write:
         for line in lines:
             try:
-                packed.write(f"{line}\n".encode())
+                write(line)
             except UnicodeEncodeError as error:
                 raise AllearsError(
                     f"item {count + 1} holds a lone surrogate, which is no text; "
@@ -132,29 +132,60 @@ def _write_lines(lines: Iterator[str], out: Path) -> int:
     return count
 
 
+@contextmanager
+def lines_sink(out: Path) -> Iterator[Callable[[str], object]]:
+    """A function that takes lines one by one and writes them to `out`, for those who write several files in one
+    pass. What the system has against it (`OSError`) is theirs to explain: they know what all the files are for."""
+    with _beside(out) as part, open(part, "wb") as file, _packed(file, out) as packed:
+        yield lambda line: packed.write(f"{line}\n".encode())
+
+
 def _packed(file: IO[bytes], out: Path) -> AbstractContextManager[IO[bytes]]:
     """Gzip if the name says so, with no time and no name in the header: the same corpus, the same bytes."""
     if out.name.endswith(".gz"):
-        return gzip.GzipFile("", "wb", 6, fileobj=file, mtime=0)  # type: ignore[return-value]
+        return gzip.GzipFile("", "wb", 4, fileobj=file, mtime=0)  # type: ignore[return-value]
     return nullcontext(file)
 
 
 def _write_parquet(rows: Iterator[dict[str, Any]], out: Path, kind: str) -> int:
+    count = 0
+    with _said_clearly(out), parquet_sink(out, kind) as write:
+        for row in rows:
+            write(row)
+            count += 1
+    return count
+
+
+@contextmanager
+def parquet_sink(out: Path, kind: str = "conversation") -> Iterator[Callable[[dict[str, Any]], None]]:
+    """The same for Parquet, with rows as `conversation_row` makes them."""
     pyarrow = _pyarrow()
     from pyarrow import parquet
 
     schema = _schemas(pyarrow)[kind]
-    count = 0
+    rows: list[dict[str, Any]] = []
+    done = 0
     with _beside(out) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
-        while batch := list(islice(rows, ROWS_AT_ONCE)):
+
+        def flush() -> None:
+            nonlocal done
             try:
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
             except (pyarrow.ArrowException, UnicodeEncodeError) as error:
                 raise AllearsError(
-                    f"{out}: rows {count + 1} to {count + len(batch)} do not fit Parquet ({error})"
+                    f"{out}: rows {done + 1} to {done + len(rows)} do not fit Parquet ({error})"
                 ) from error
-            count += len(batch)
-    return count
+            done += len(rows)
+            rows.clear()
+
+        def take(row: dict[str, Any]) -> None:
+            rows.append(row)
+            if len(rows) == ROWS_AT_ONCE:
+                flush()
+
+        yield take
+        if rows:
+            flush()
 
 
 def _pyarrow() -> Any:
@@ -203,7 +234,13 @@ def _beside(out: Path) -> Iterator[Path]:
     try:
         yield part
         os.replace(part, out)
-    except OSError as error:
-        raise AllearsError(f"{out}: cannot write ({error.strerror or error})") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _said_clearly(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise AllearsError(f"{out}: cannot write ({error.strerror or error})") from error

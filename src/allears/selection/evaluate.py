@@ -109,6 +109,7 @@ def split_examples(
 ) -> list[Example]:
     """The examples of one split, cut by the corpus's paper rule (another context length if given).
 
+    Several splits are joined with a plus ("valid+test"): a small corpus then gives a narrower interval.
     With `every_turn` the seeker's turns are responses too: more pairs for further pre-training.
     """
     reader = corpus(name)
@@ -117,8 +118,12 @@ def split_examples(
         rule = replace(rule, context_turns=context_turns)
     if every_turn:
         rule = replace(rule, respondent=None)
-    cut = cut_examples(reader.read(split, data_root(root)), rule)
-    found = [example for example in cut if example.response.text.strip()]
+    found = [
+        example
+        for part in split.split("+")
+        for example in cut_examples(reader.read(part, data_root(root)), rule)
+        if example.response.text.strip()
+    ]
     if not found:
         raise AllearsError(f"the {split} split of {name} has no examples: no turn in it answers another")
     return found

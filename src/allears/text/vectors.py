@@ -30,6 +30,20 @@ def read_vectors(path: Path | str, words: Collection[str], *, size: int) -> dict
         raise AllearsError(f"{path}: the file of word vectors cannot be read ({error})") from error
 
 
+def vector_size(path: Path | str) -> int:
+    """How many numbers each word of a file has."""
+    path = Path(path)
+    try:
+        with _open(path) as file:
+            first, second = file.readline().split(), file.readline().split()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise AllearsError(f"{path}: the file of word vectors cannot be read ({error})") from error
+    size = len(second if len(first) == 2 else first) - 1
+    if size < 1:
+        raise AllearsError(f"{path}, line 1: expected a word and its numbers")
+    return size
+
+
 def _open(path: Path) -> IO[str]:
     if path.suffix == ".gz":
         return gzip.open(path, "rt", encoding="utf-8", newline="\n")

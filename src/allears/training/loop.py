@@ -147,11 +147,17 @@ def _evaluate(task: Task, workers: Workers, options: TrainingOptions) -> dict[st
 
 
 def parameter_groups(model: nn.Module, options: TrainingOptions) -> list[dict[str, Any]]:
-    """The pretrained encoder at `learning_rate`, everything else at `head_learning_rate`; no decay on vectors."""
+    """The pretrained encoder at `learning_rate`, everything else at `head_learning_rate`; no decay on vectors.
+
+    A `learning_rate` of 0 beside heads that learn freezes the encoder: no gradient is computed for it.
+    """
     head = options.head_learning_rate or options.learning_rate
     groups: dict[tuple[float, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         peak = options.learning_rate if name.startswith("encoder") else head
+        if not peak and head:
+            parameter.requires_grad_(False)
+            continue
         groups.setdefault((peak, parameter.dim() > 1), []).append(parameter)
     return [
         {"params": parameters, "peak": peak, "lr": peak, **({} if decays else {"weight_decay": 0.0})}

@@ -11,8 +11,10 @@ from allears.training.loop import Task
 from allears.training.recipe import Recipe
 
 _TASKS = {
+    "joint": "allears.training.joint:JointTask",
     "selection": "allears.selection.task:SelectionTask",
     "understanding": "allears.understanding.task:UnderstandingTask",
+    "persona-extraction": "allears.understanding.persona.task:PersonaTask",
 }
 
 

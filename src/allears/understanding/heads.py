@@ -180,6 +180,12 @@ def _topic(conversation: Conversation) -> Iterator[Reading]:
         yield Reading((conversation.turns[0],), (str(topic),), conversation=conversation.id)
 
 
+def _risk(conversation: Conversation) -> Iterator[Reading]:
+    risk = conversation.labels.get("risk")
+    if risk is not None and conversation.turns:
+        yield Reading((conversation.turns[0],), (str(risk),), conversation=conversation.id)
+
+
 def _mechanism(name: str, conversation: Conversation) -> Iterator[Reading]:
     judgement = conversation.labels.get(name)
     if not isinstance(judgement, Mapping) or len(conversation.turns) < 2:
@@ -239,6 +245,10 @@ _ALL = (
     ),
     Head(
         "topic", sets.TOPICS, "20news", Reads.TURN, "which of 20 newsgroups a post is from", _topic,
+    ),
+    Head(
+        "risk", sets.RISKS, "risk-cases", Reads.TURN,
+        "whether somebody is in danger: the trained layer of the crisis screen", _risk,
     ),
     *(
         Head(

@@ -66,6 +66,9 @@ POLARITY_OF = MappingProxyType(
 # How strongly a response shows one of EPITOME's mechanisms.
 LEVELS = ("0", "1", "2")
 
+# What the crisis screen looks for.
+RISKS = ("none", "suicide", "self-harm", "abuse", "harm-to-others")
+
 TOPICS = (
     "alt.atheism", "comp.graphics", "comp.os.ms-windows.misc", "comp.sys.ibm.pc.hardware",
     "comp.sys.mac.hardware", "comp.windows.x", "misc.forsale", "rec.autos", "rec.motorcycles",

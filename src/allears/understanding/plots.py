@@ -9,26 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allears.corpora.plots import GRID, INK, QUIET, STACK, SUPPORTER, check_picture_path
-from allears.errors import AllearsError
 from allears.understanding.evaluate import UnderstandingReport
 from allears.understanding.labels import ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS
+from allears.understanding.picture import picture, picture_style, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: the picture is the same everywhere
-    "font.size": 10,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": QUIET,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "allears",
-}
 
 
 def save_confusion_picture(report: UnderstandingReport, title: str, path: Path) -> None:
@@ -40,22 +26,22 @@ def save_confusion_picture(report: UnderstandingReport, title: str, path: Path) 
     totals = counts.sum(axis=1, keepdims=True)
     shares = 100 * np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     names = [_two_lines(labels[position]) for position in order]
-    with _style():
+    with picture_style():
         cell = 0.29 if _many(labels) else 0.52  # inches
-        figure = _figure(max(7.2, 2.6 + cell * len(labels)), max(4.4, 2.3 + cell * len(labels)))
+        figure = picture(max(7.2, 2.6 + cell * len(labels)), max(4.4, 2.3 + cell * len(labels)))
         heading = f"accuracy {report.accuracy.value:.1f}%, macro-F1 {report.macro_f1:.1f}"
         figure.suptitle(title, fontsize=12.5, fontweight="bold", x=0.01, ha="left")
         axes = figure.subplots()
         _heat(axes, shares, names)
         axes.set_title(f"% of each true label · {heading}", loc="left", fontsize=10, color=QUIET, pad=10)
-        _write(figure, path)
+        write_picture(figure, path)
 
 
 def save_calibration_picture(reports: Mapping[str, UnderstandingReport], title: str, path: Path) -> None:
     """How often each model is right where it is how sure; on the diagonal it is exactly as sure as it should be."""
     check_picture_path(path)
-    with _style():
-        figure = _figure(6.2, 6.4)
+    with picture_style():
+        figure = picture(6.2, 6.4)
         figure.suptitle(title, fontsize=13, fontweight="bold", x=0.01, ha="left")
         curve, sizes = figure.subplots(2, 1, height_ratios=(4, 1), sharex=True)
         curve.plot([0, 100], [0, 100], color=QUIET, linewidth=1, linestyle=(0, (4, 3)))
@@ -73,7 +59,7 @@ def save_calibration_picture(reports: Mapping[str, UnderstandingReport], title: 
         for axes in (curve, sizes):
             axes.grid(color=GRID, linewidth=0.8)
             axes.set_axisbelow(True)
-        _write(figure, path)
+        write_picture(figure, path)
 
 
 def _heat(axes: Axes, shares: np.ndarray, names: list[str]) -> None:
@@ -124,25 +110,3 @@ def _two_lines(label: str) -> str:
         return label
     joint = min(joints, key=lambda position: abs(position - middle))
     return label[: joint + 1].strip() + "\n" + label[joint + 1 :]
-
-
-def _style() -> Any:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    return mpl.rc_context(_STYLE)
-
-
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure  # not pyplot: no global state, nothing to close
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
-    return figure
-
-
-def _write(figure: Figure, path: Path) -> None:
-    try:
-        figure.savefig(path, dpi=150, facecolor="white")
-    except OSError as error:
-        raise AllearsError(f"{path}: cannot write the picture ({error.strerror or error})") from error

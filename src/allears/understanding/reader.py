@@ -57,12 +57,20 @@ class Reader(nn.Module):
     def forward(self, inputs: Inputs, heads: Sequence[str] | None = None) -> ReaderOutput:
         """Every head's answer, or only those of `heads`, from one pass of the encoder."""
         states = self.encoder(inputs)  # [B, L, d]
-        text = pool(states, inputs.mask, self.pooling)  # [B, d]
-        wanted = list(self.heads) if heads is None else list(heads)
+        output = self.answer(self.text(states, inputs), heads)
+        pointing = [name for name in output.logits if name in self.pointers]
         return ReaderOutput(
-            {name: self.heads[name](text) for name in wanted},
-            {name: self.pointers[name](states).squeeze(-1) for name in wanted if name in self.pointers},
+            output.logits, {name: self.pointers[name](states).squeeze(-1) for name in pointing}
         )
+
+    def text(self, states: Tensor, inputs: Inputs) -> Tensor:
+        """One vector [B, d] for all that was said."""
+        return pool(states, inputs.mask, self.pooling)
+
+    def answer(self, text: Tensor, heads: Sequence[str] | None = None) -> ReaderOutput:
+        """The heads' answers from that vector; where they point is not asked."""
+        wanted = list(self.heads) if heads is None else list(heads)
+        return ReaderOutput({name: self.heads[name](text) for name in wanted})
 
     def weighted(self, loss: Tensor, head: str) -> Tensor:
         """A head's loss with its learned weight (Kendall et al. 2018); the loss itself where none is learned."""

@@ -6,15 +6,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from rich.progress import track
 from torch import Tensor
 
 from allears.errors import AllearsError
 from allears.metrics.classification import top_hits
 from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.text.layout import Limits
+from allears.nn.inputs import Inputs
+from allears.text.layout import Limits, pad_flat
 from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, parse
@@ -41,10 +44,15 @@ class DataOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well)."""
+    """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well).
+
+    `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. They get
+    no rationales, which need the states of single tokens.
+    """
 
     encoder: str = ""
     start: str = ""
+    frozen: bool = False
     hidden: int = 0
     pooling: str = "mean"
     dropout: float = 0.1
@@ -95,6 +103,10 @@ class UnderstandingTask:
             "".join(data.fingerprint for data in self.train).encode()
         ).hexdigest()[:16]
         self.temperatures: dict[str, float] = {}
+        self.read: list[Tensor] | None = None  # what a frozen encoder made of the train and valid readings
+        if model.frozen:
+            self.model.encoder.requires_grad_(False)
+            self.read = read_once(self.model, [*self.train, *self.valid], folder / "readings.npz")
 
     def _dataset(self, each: Head, split: str, limit: int) -> ReadingDataset:
         readings = sample(each.read(split, self.data.root or None), limit, self.options.seed)
@@ -130,14 +142,17 @@ class UnderstandingTask:
         number = int(np.searchsorted(self.firsts, batch[0], side="right")) - 1
         each, data = self.heads[number], self.train[number]
         rows = [row - int(self.firsts[number]) for row in workers.share(batch)]
-        output = self.model(data.inputs(rows).to(workers.device), [each.name])
+        if self.read is None:
+            output = self.model(data.inputs(rows).to(workers.device), [each.name])
+        else:
+            output = self.model.answer(self.read[number][rows].to(workers.device), [each.name])
         loss = label_loss(
             output.logits[each.name],
             data.targets(rows).to(workers.device),
             multi_label=each.multi_label,
             smoothing=self.wanted.label_smoothing,
         )
-        if each.rationales:
+        if each.name in output.rationales:
             marks = data.marks_of(rows).to(workers.device)
             loss = loss + self.wanted.rationale_weight * rationale_loss(output.rationales[each.name], marks)
         loss = self.model.weighted(loss, each.name)
@@ -148,8 +163,12 @@ class UnderstandingTask:
         """`accuracy`, the mean over the heads, and each head's own. The temperatures are fitted by the way."""
         reader = saved.TorchReader(self.model, self.card, self.tokenizer, device=str(device))
         found = {}
-        for each, data in zip(self.heads, self.valid, strict=True):
-            logits = reader.logits(each.name, data.readings)
+        for number, (each, data) in enumerate(zip(self.heads, self.valid, strict=True)):
+            if self.read is None:
+                logits = reader.logits(each.name, data.readings)
+            else:
+                text = self.read[len(self.heads) + number].to(device)
+                logits = self.model.answer(text, [each.name]).logits[each.name].cpu().numpy()
             found[f"accuracy_{each.name}"] = float(top_hits(logits, data.gold, 1).mean())
             self.temperatures[each.name] = fit_temperature(logits, data.gold, multi_label=each.multi_label)
         return {"accuracy": float(np.mean(list(found.values()))), **found}
@@ -157,6 +176,39 @@ class UnderstandingTask:
     def save(self, folder: Path) -> None:
         card = replace(self.card, temperatures=dict(self.temperatures))
         saved.save(folder, self.model, card, self.tokenizer)
+
+
+@torch.no_grad()
+def read_once(model: Reader, parts: Sequence[ReadingDataset], kept: Path) -> list[Tensor]:
+    """One vector per reading of each part, from one pass of the encoder over every different text.
+
+    Kept in the run folder, so that a resumed run need not read everything again.
+    """
+    if kept.is_file():
+        with np.load(kept) as file:
+            return [torch.from_numpy(file[str(number)]).float() for number in range(len(parts))]
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device).eval()
+    places: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for number, data in enumerate(parts):
+        for row, (ids, segments) in enumerate(data.rows):
+            places.setdefault((*ids, *segments), []).append((number, row))
+    found = [torch.zeros(len(data), model.encoder.size) for data in parts]
+    different = sorted(places.values(), key=lambda same: parts[same[0][0]].lengths[same[0][1]])
+    for start in track(range(0, len(different), 64), description="reading everything once", transient=True):
+        group = different[start : start + 64]
+        rows = [parts[same[0][0]].rows[same[0][1]] for same in group]
+        tokens = pad_flat(rows, parts[0].tokenizer.pad)
+        inputs = Inputs.from_tokens(tokens).to(torch.device(device))
+        for same, vector in zip(group, model.text(model.encoder(inputs), inputs).float().cpu(), strict=True):
+            for number, row in same:
+                found[number][row] = vector
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    temporary = kept.with_name("readings.part.npz")
+    arrays: dict[str, Any] = {str(number): part.half().numpy() for number, part in enumerate(found)}
+    np.savez(temporary, **arrays)
+    temporary.rename(kept)
+    return [part.half().float() for part in found]  # as a resumed run will find them
 
 
 def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int]:
@@ -181,7 +233,7 @@ def build_reader(
     encoder, tokenizer, other = _encoder(wanted)
     options = {
         "multi_label": [each.name for each in heads if each.multi_label],
-        "rationales": [each.name for each in heads if each.rationales],
+        "rationales": [each.name for each in heads if each.rationales and not wanted.frozen],
         "hidden": wanted.hidden,
         "pooling": wanted.pooling,
         "dropout": wanted.dropout,

@@ -112,15 +112,53 @@ def test_only_the_six_most_recent_turns_are_kept_and_the_poster_never_answers(tm
     assert found["t1_n8"].turns[0].text == "this is answer number 3"
 
 
+def orphans(*bodies: str, people: str = "ann bob") -> list[dict[str, Any]]:
+    """A thread without its post: each comment answers the one before."""
+    who = people.split()
+    return [
+        comment(f"o{number}", who[number % len(who)], f"t1_o{number - 1}" if number else "t3_lost", body)
+        for number, body in enumerate(bodies)
+    ]
+
+
 def test_conversations_without_their_post_are_orphans(tmp_path: Path):
-    lost = [comment("o1", "ann", "t3_lost", "good " * 60), comment("o2", "bob", "t1_o1", "that is a lot")]
+    lost = orphans("hello to you all", "that is a lot")
     _, found = built(tmp_path, [*COMMENTS, *lost], [POST])
-    assert "t1_o2" in found  # the opening stands in for the post, so it may have up to 90 words
+    assert set(found) == {"t1_a", "t1_c", "t1_o1"}
     report, found = built(tmp_path, [*COMMENTS, *lost], [POST], orphans="drop", overwrite=True)
     assert set(found) == {"t1_a", "t1_c"}
     assert removed(report)["orphan"] == 1
     with pytest.raises(AllearsError, match="--orphans keep"):
         build(Options(comments=(tmp_path / "RC.zst",), out=tmp_path / "other"))
+
+
+def test_a_comment_may_have_thirty_words_also_where_the_post_is_missing(tmp_path: Path):
+    _, found = built(tmp_path, [*COMMENTS, *orphans("good " * 30, "that is a lot")], [POST])
+    assert "t1_o1" in found
+    report, found = built(tmp_path, [*COMMENTS, *orphans("good " * 31, "so long")], [POST], overwrite=True)
+    assert "t1_o1" not in found
+    assert removed(report)["comment not 2 to 30 words"] == 2
+
+
+@pytest.mark.parametrize("unfit", ["good " * 31, "[removed]", "das ist aber nicht gut und ich"])
+def test_an_orphan_begins_after_the_last_turn_that_does_not_fit(tmp_path: Path, unfit: str):
+    lost = orphans("hello to you all", unfit, "that is a lot", "is it really", people="dan cat ann bob")
+    report, found = built(tmp_path, [*COMMENTS, *lost], [POST])
+    assert [turn.text for turn in found["t1_o3"].turns] == ["that is a lot", "is it really"]
+    assert removed(report)["before an orphan's beginning"] == 2
+    # With its post at hand, the same conversation is out: its beginning is known, and breaks a rule.
+    lost[0]["parent_id"] = "t3_post"
+    _, found = built(tmp_path, [*COMMENTS, *lost], [POST], overwrite=True)
+    assert set(found) == {"t1_a", "t1_c"}
+
+
+def test_whoever_an_orphan_was_begun_by_before_or_after_the_cut_does_not_answer(tmp_path: Path):
+    back = orphans("good " * 31, "that is a lot", "is it really", people="ann bob")
+    _, found = built(tmp_path, [*COMMENTS, *back], [POST])
+    assert set(found) == {"t1_a", "t1_c"}  # ann wrote the long comment
+    back = orphans("good " * 31, "that is a lot", "is it really", "yes it is", people="dan bob ann bob")
+    _, found = built(tmp_path, [*COMMENTS, *back], [POST], overwrite=True)
+    assert set(found) == {"t1_a", "t1_c", "t1_o2"}  # o3 is by bob, with whom what is left begins
 
 
 def test_conversations_come_from_the_chosen_subreddits_and_personas_from_everywhere(tmp_path: Path):

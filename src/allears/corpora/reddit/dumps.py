@@ -47,7 +47,10 @@ def read_dump(
     counts: Counter[str] = Counter()
     records = _records(path, submissions=submissions, author_id=author_id, counts=counts)
     part = out.with_name(out.name + ".part")
-    with parquet.ParquetWriter(part, schema, compression="zstd", compression_level=1) as writer:
+    # This file is read once and goes: written fast rather than small.
+    with parquet.ParquetWriter(
+        part, schema, compression="lz4", use_dictionary=["kind", "subreddit"], write_statistics=False
+    ) as writer:
         for batch in _batches(records):
             columns = list(zip(*batch, strict=True)) or [()] * len(schema)
             writer.write_table(Table.from_arrays([*map(_array, columns, schema.types)], schema=schema))
@@ -161,9 +164,11 @@ def _submission(record: dict[str, Any], author_id: Callable[[str], str]) -> tupl
 
 def _name(value: Any) -> str:
     """An id or a name: a text without the characters that ids never have."""
+    if type(value) is str and value.isascii():  # nearly always
+        return value
     if not isinstance(value, str):
         raise TypeError(value)
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return value.encode("utf-8", "replace").decode()
 
 
 def _text(value: Any) -> str:

@@ -18,9 +18,8 @@ from typing import Any
 import ibis
 from ibis import ir
 
+from allears.corpora.reddit.options import MEMORY
 from allears.errors import AllearsError
-
-MEMORY_LIMIT = "2GB"  # of DuckDB's own; beyond it goes to the work folder
 
 
 class Engine:
@@ -80,11 +79,14 @@ def readable_errors(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_engine(name: str, folder: Path, master: str | None = None) -> Iterator[Engine]:
-    """`duckdb`, or `spark` with a master such as `local[4]` or `spark://host:7077`."""
+def open_engine(
+    name: str, folder: Path, *, master: str | None = None, memory: str = MEMORY
+) -> Iterator[Engine]:
+    """`duckdb`, which beyond `memory` goes on in `folder`, or `spark` with a master such as `local[4]` or
+    `spark://host:7077`."""
     if name == "duckdb":
         connection = ibis.duckdb.connect(
-            memory_limit=MEMORY_LIMIT, temp_directory=str(folder / "spill"), preserve_insertion_order=False
+            memory_limit=memory, temp_directory=str(folder / "spill"), preserve_insertion_order=False
         )
         connection.raw_sql("SET enable_progress_bar = false")
         try:

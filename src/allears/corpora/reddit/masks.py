@@ -15,7 +15,7 @@ _PHONE = re.compile(
     r"(?<![\w.,$])(?:\+\d{1,3}[ .-]?)?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}(?!\w)"
     r"|(?<!\w)\+\d[\d .-]{8,16}\d(?!\w)"
 )
-_FOUR_DIGITS = re.compile(r"\d{3}[\d .)-]")  # cheap to look for; no phone number is without
+_DIGITS = re.compile(r"[0-9](?=[0-9]{2}[0-9 .)-])")  # cheap to look for; no phone number is without
 _USER = re.compile(r"(?<![\w/])/?u/[\w-]+", re.I)
 _AT = re.compile(r"(?<![\w.])@[A-Za-z_]\w{2,}")
 _CAPITALISED = re.compile(r"[A-Z][a-z]+\b")  # in McAdam, Adam
@@ -34,7 +34,7 @@ def mask(text: str) -> str:
         text = _AT.sub("\ue000", _EMAIL.sub("\ue001", text))
     if "u/" in text or "U/" in text:
         text = _USER.sub("\ue000", text)
-    if _FOUR_DIGITS.search(text):
+    if _DIGITS.search(text):
         text = _PHONE.sub("\ue002", text)
     names = first_names()
     if names.isdisjoint(_CAPITALISED.findall(text)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from allears.errors import AllearsError
 ENGINES = ("duckdb", "spark")
 PERSONA_OF = ("all", "respondent", "nobody")
 ORPHANS = ("keep", "drop")
+MEMORY = "2GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Options:
     persona_of: str = "all"
     orphans: str = "drop"
     tagger: str = BUILT_IN
+    memory: str = MEMORY  # for DuckDB, which puts what is more on disk
     hash_authors: bool = True
     mask: bool = True
     overwrite: bool = False
@@ -51,6 +54,8 @@ class Options:
         ):
             if value not in allowed:
                 raise AllearsError(f"{name} is {' or '.join(allowed)}, not {value!r}")
+        if not re.fullmatch(r"[1-9][0-9]*(?:MB|GB)", self.memory):
+            raise AllearsError(f"--memory is a number with MB or GB, such as {MEMORY}, not {self.memory!r}")
         if not self.comments:
             raise AllearsError("give at least one file of comments: --comments RC_2019-01.zst")
         for path in (*self.comments, *self.submissions):

@@ -41,7 +41,7 @@ def of_speakers(sentences: ir.Table, conversations: ir.Table) -> ir.Table:
 
 
 def _said_in_a_response(sentences: ir.Table, conversations: ir.Table) -> ir.Table:
-    responses = conversations.select(by=conversations.author_0, response=conversations.text_0).distinct()
+    responses = conversations.select(by=conversations.author_0, response=conversations.answer).distinct()
     once = sentences.filter(sentences.copy == 0)
     pairs = once.inner_join(responses, once.author == responses.by)
     return pairs.filter(pairs.response.contains(pairs.text)).select(said_by="author", said="text").distinct()

@@ -7,7 +7,6 @@ whether a name is in it, and whoever has the salt can find a person's id and tak
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import os
 import secrets
@@ -60,4 +59,4 @@ def author_ids(key: bytes | None) -> Callable[[str], str]:
 
 
 def hashed(key: bytes, text: str) -> str:
-    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:ID_LENGTH]
+    return hmac.digest(key, text.encode(), "sha256").hex()[:ID_LENGTH]

@@ -22,7 +22,6 @@ class Functions:
 
     clean: Any
     english: Any
-    sentences: Any
     answers: Any
 
 
@@ -36,9 +35,6 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
     def english(value: Any) -> Any:
         return text.english(value)
 
-    def sentences(value: Any) -> Any:
-        return text.sentences(value)
-
     def answers(value: Any) -> Any:
         return tag(value)
 
@@ -48,7 +44,6 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
     return Functions(
         clean=scalar(clean, dt.string),
         english=scalar(english, dt.boolean),
-        sentences=scalar(sentences, dt.Array(dt.string)),
         answers=scalar(answers, dt.int64),
     )
 
@@ -56,10 +51,7 @@ def functions(*, masked: bool, tagger_name: str) -> Functions:
 def cleaned(raw: ir.Table, use: Functions) -> ir.Table:
     """Records with clean texts, what the rules need to know about them, and nothing else."""
     lines = raw.mutate(lines=use.clean(raw.text)).drop("text")
-    return lines.mutate(
-        is_english=use.english(lines.lines),
-        text=lines.lines.replace("\n", " "),
-    )
+    return lines.mutate(is_english=use.english(lines.lines))
 
 
 def number_of_words(column: ir.StringValue) -> ir.IntegerValue:
@@ -75,7 +67,7 @@ _RECORD_RULES = (
     Rule("crosspost", "A post taken over from another subreddit, so its text is not its poster's.",
          lambda t: t.crosspost),
     Rule("empty", "Nothing is left without links, captions, quotes, edits and special symbols.",
-         lambda t: t.text == ""),
+         lambda t: t.lines == ""),
     Rule("not English", "Letters or frequent words of another language.", lambda t: ~t.is_english),
 )  # fmt: skip
 
@@ -90,11 +82,24 @@ def record_rules(without: tuple[str, ...]) -> tuple[Rule, ...]:
     )
 
 
-def candidates(records: ir.Table, use: Functions) -> ir.Table:
-    """Every sentence of the records that no rule removed, with its place."""
+def candidates(records: ir.Table) -> ir.Table:
+    """Every sentence of the records that no rule removed."""
     good = records.filter(records[REMOVED_BY].isnull())
-    listed = good.select("author", source=good.id, created=good.created, sentences=use.sentences(good.lines))
-    return listed.unnest("sentences", offset="position", keep_empty=False).rename(text="sentences")
+    return good.select(
+        "author", "lines", source=good.id, created=good.created, text=good.lines.split("\n").unnest()
+    )
+
+
+def placed(listed: ir.Table) -> ir.Table:
+    """Sentences with where they stand in their record (to be kept in order). Those that a rule removed are only
+    counted from now on, so their texts go."""
+    stays = listed[REMOVED_BY].isnull()
+    # Looking the line up takes half the time of numbering the lines of every text.
+    found = ("\n" + listed.lines + "\n").find("\n" + listed.text + "\n")
+    return listed.mutate(
+        position=ibis.ifelse(stays, found, ibis.null("int64")),
+        text=ibis.ifelse(stays, listed.text, ibis.null("string")),
+    ).drop("lines")
 
 
 SENTENCE_RULES = (

@@ -23,6 +23,11 @@ TAGGERS = (BUILT_IN, SPACY)
 VERB, NOUN_OR_ADJECTIVE, CONTENT = 1, 2, 4  # bits, so that one number answers all three
 ALL = VERB | NOUN_OR_ADJECTIVE | CONTENT
 
+# spaCy's universal tags
+VERB_TAGS = frozenset({"VERB", "AUX"})
+NOUN_TAGS = frozenset({"NOUN", "PROPN", "ADJ"})
+CONTENT_TAGS = NOUN_TAGS | {"VERB", "ADV"}
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|_\w+_")
 
 
@@ -49,12 +54,13 @@ _WITHOUT_APOSTROPHE = {
 _NOUN_LEFT, _OTHER_LEFT, _VERB_LEFT = range(3)
 
 
-class Lexicon(NamedTuple):
-    nominal: dict[
-        str, str
-    ]  # word: is it a noun or adjective after each of the three kinds of left neighbour?
-    verbs: frozenset[str]
-    stop: frozenset[str]  # words without content
+class Word(NamedTuple):
+    """What the lexicon knows: is a word a noun or adjective ("n") or not ("-"), everywhere (one sign) or after
+    each of the three kinds of left neighbour (three signs)? May it be a verb? Has it content?"""
+
+    nominal: str
+    verb: bool
+    content: bool
 
 
 def built_in(sentence: str | None) -> int:
@@ -63,15 +69,20 @@ def built_in(sentence: str | None) -> int:
     before = ""
     lexicon = _lexicon()
     for word in _words(sentence or ""):
-        left = _left(before)
-        known = lexicon.nominal.get(word)
-        nominal = known[left] == "n" if known else _looks_nominal(word, left, before)
-        verb = word in lexicon.verbs or (known is None and not nominal and _looks_verbal(word, left))
+        known = lexicon.get(word)
+        if known is None:
+            left = left_kind(before)
+            nominal = _looks_nominal(word, left, before)
+            verb = not nominal and _looks_verbal(word, left)
+            content = True
+        else:
+            signs, verb, content = known
+            nominal = (signs if len(signs) == 1 else signs[left_kind(before)]) == "n"
         if nominal:
             answers |= NOUN_OR_ADJECTIVE
         if verb:
             answers |= VERB
-        if word not in lexicon.stop and (nominal or verb or word.endswith("ly")):
+        if content and (nominal or verb or word.endswith("ly")):
             answers |= CONTENT
         if answers == ALL:
             break
@@ -93,7 +104,8 @@ def _words(sentence: str) -> Iterator[str]:
             yield word
 
 
-def _left(before: str) -> int:
+def left_kind(before: str) -> int:
+    """Which of the three kinds of left neighbour a word is."""
     if before in _BEFORE_NOUNS or before[:1].isdigit():
         return _NOUN_LEFT
     return _VERB_LEFT if before in _BEFORE_VERBS or before.endswith("ly") else _OTHER_LEFT
@@ -112,8 +124,13 @@ def _looks_verbal(word: str, left: int) -> bool:
     return word.endswith(("ing", "ed")) or left == _VERB_LEFT
 
 
+def unknown_pattern(word: str) -> str:
+    """What a word that the lexicon does not know is taken for, in the lexicon's signs."""
+    return "".join("n" if _looks_nominal(word, left) else "-" for left in range(3))
+
+
 @cache
-def _lexicon() -> Lexicon:
+def _lexicon() -> dict[str, Word]:
     """`lexicon.txt`: sections headed by a line in brackets, words parted by spaces."""
     text = files("allears.corpora.reddit").joinpath("lexicon.txt").read_text(encoding="utf-8")
     sections: dict[str, list[str]] = {}
@@ -123,10 +140,14 @@ def _lexicon() -> Lexicon:
             name = line.strip("[]")
         elif not line.startswith("#"):
             sections.setdefault(name, []).extend(line.split())
-    nominal = {
-        word: name for name, words in sections.items() if name not in ("verbs", "stop") for word in words
+    verbs, stop = frozenset(sections.pop("verbs")), frozenset(sections.pop("stop"))
+    found = {
+        word: Word(signs[0] if len(set(signs)) == 1 else signs, word in verbs, word not in stop)
+        for signs, words in sections.items()
+        for word in words
     }
-    return Lexicon(nominal, frozenset(sections["verbs"]), frozenset(sections["stop"]))
+    unseen = {word: Word(unknown_pattern(word), verb=False, content=False) for word in stop - found.keys()}
+    return found | unseen
 
 
 # --- spaCy, by choice ------------------------------------------------------------------------------------
@@ -151,18 +172,27 @@ def by_spacy(sentence: str | None) -> int:
 
 def many_by_spacy(sentences: Iterable[str]) -> Iterator[int]:
     """The same three answers from spaCy's universal part-of-speech tags."""
-    language = _spacy()
-    stop = language.Defaults.stop_words
-    for document in language.pipe(sentences, batch_size=256):
+    stop = spacy_stop_words()
+    for tags in spacy_tags(sentences):
         answers = 0
-        for token in document:
-            if token.pos_ in ("VERB", "AUX"):
+        for word, tag in tags:
+            if tag in VERB_TAGS:
                 answers |= VERB
-            if token.pos_ in ("NOUN", "PROPN", "ADJ"):
+            if tag in NOUN_TAGS:
                 answers |= NOUN_OR_ADJECTIVE
-            if token.pos_ in ("NOUN", "PROPN", "ADJ", "VERB", "ADV") and token.lower_ not in stop:
+            if tag in CONTENT_TAGS and word not in stop:
                 answers |= CONTENT
         yield answers
+
+
+def spacy_tags(sentences: Iterable[str]) -> Iterator[list[tuple[str, str]]]:
+    """The words of each sentence and their universal part-of-speech tags."""
+    for document in _spacy().pipe(sentences, batch_size=256):
+        yield [(token.lower_, token.pos_) for token in document]
+
+
+def spacy_stop_words() -> frozenset[str]:
+    return frozenset(_spacy().Defaults.stop_words)
 
 
 def tagger(name: str) -> Callable[[str | None], int]:
@@ -175,12 +205,9 @@ def tagger(name: str) -> Callable[[str | None], int]:
     raise AllearsError(f"unknown tagger {name!r}; use {' or '.join(TAGGERS)}")
 
 
-def agreement(sentences: list[str]) -> float:
-    """The share of sentences on which both taggers come to the same decision: all three, or not."""
-    if not sentences:
-        raise AllearsError("there are no candidate sentences to compare the taggers on")
-    same = sum(
+def same_decisions(sentences: list[str]) -> list[bool]:
+    """Of each sentence: do both taggers come to the same decision, all three or not?"""
+    return [
         (built_in(sentence) == ALL) == (other == ALL)
         for sentence, other in zip(sentences, many_by_spacy(sentences), strict=True)
-    )
-    return same / len(sentences)
+    ]

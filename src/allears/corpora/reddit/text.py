@@ -25,28 +25,33 @@ _CAPTION = re.compile(
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # any other link keeps its words
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|gov|edu|co\.uk)\b(?:/\S*)?", re.I)
-_DOMAIN_ENDINGS = (".com", ".org", ".net", ".gov", ".edu", ".co.uk")
 _SUBREDDIT = re.compile(r"(?<!\w)/?r/(\w+)", re.I)
 _SPECIAL = re.compile("[^\\w\\s.,!?'\\-:;()\ue000-\ue002]+|_+")
 # The same for texts in ASCII (most of them) as a table, which is five times as fast.
 _SPECIAL_ASCII = {code: " " for code in range(128) if _SPECIAL.fullmatch(chr(code))}
-_NO_WORD = re.compile(
-    "(?<!\\S)[^\\w\\s\ue000-\ue002]+(?!\\S)"
-)  # a dash or a smiley that stands alone is no word
-_REPEATED = re.compile(r"([.!?,\-:;'()])\1+")
+# A dash or a smiley that stands alone is no word. (The look behind comes second: a regular expression that
+# begins with a set of characters is found much faster.)
+_NO_WORD = re.compile(r"[.,!?'\-:;()](?<!\S.)[.,!?'\-:;()]*(?!\S)", re.S)
+# Written out, because this is found twice as fast as a set of characters and a reference back to it.
+_REPEATED = re.compile(r"\.\.+|!!+|\?\?+|,,+|--+|::+|;;+|''+|\(\(+|\)\)+")
 _QUOTATION_MARKS = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "…": ".", "\u200b": " ", "\ufeff": " "})
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def clean(text: str | None, *, masked: bool = True) -> str:
-    """Lower case; no quotes, edits, code, captions, links or special symbols. One line for each line that is
-    left (`sentences` needs them; `one_line` joins them), words parted by single spaces."""
+    """Lower case; no quotes, edits, code, captions, links or special symbols; words parted by single spaces.
+
+    Each sentence is a line of its own. `one_line` makes a turn of it, of which every sentence is a piece, letter by
+    letter: a sentence that was also said in a response is found there.
+    """
     if not text:
         return ""
     if "&" in text:
         text = html.unescape(text)
-    text = text.replace("\r", "\n")
-    text = _EDIT.sub(" ", text)
+    if "\r" in text:
+        text = text.replace("\r", "\n")
+    lower = text.lower()
+    if "edit" in lower or "update" in lower or "eta" in lower:
+        text = _EDIT.sub(" ", text)
     if ">" in text:
         text = _QUOTE.sub(" ", text)
     if "`" in text:
@@ -60,16 +65,29 @@ def clean(text: str | None, *, masked: bool = True) -> str:
         text = mask(text)
     text = _without_links(text).lower()
     text = text.translate(_SPECIAL_ASCII) if text.isascii() else _SPECIAL.sub(" ", text)
-    text = _NO_WORD.sub(" ", _REPEATED.sub(r"\1", text))
-    lines = (" ".join(line.split()) for line in text.split("\n"))
-    return unveil("\n".join(line for line in lines if line))
+    text = _NO_WORD.sub(" ", _REPEATED.sub(lambda found: found[0][0], text))
+    if "\n" in text:
+        lines = [" ".join(line.split()) for line in text.split("\n")]
+        text = "\n".join([line for line in lines if line])
+    else:
+        text = " ".join(text.split())
+    # Only single spaces are left, so a sentence ends in one of these.
+    return unveil(text.replace(". ", ".\n").replace("! ", "!\n").replace("? ", "?\n"))
 
 
 def _without_links(text: str) -> str:
     """Looking for a few letters first is many times cheaper than the regular expressions."""
     if "://" in text or "www." in text:
         text = _URL.sub(" ", text)
-    if any(ending in text for ending in _DOMAIN_ENDINGS):
+    # Written out, because a generator would cost more than all six of these.
+    if (
+        ".com" in text
+        or ".org" in text
+        or ".net" in text
+        or ".gov" in text
+        or ".edu" in text
+        or ".co." in text
+    ):
         text = _DOMAIN.sub(" ", text)
     return _SUBREDDIT.sub(r"\1", text) if "r/" in text else text
 
@@ -79,12 +97,9 @@ def one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def sentences(text: str | None) -> list[str]:
-    """The sentences of a cleaned text. Each is a piece of `one_line(text)`, letter by letter, so that a
-    sentence that was also said in a response is found there."""
-    if not text:
-        return []
-    return [sentence for line in text.split("\n") for sentence in _SENTENCE_END.split(line) if sentence]
+def sentences(text: str) -> list[str]:
+    """The sentences of a cleaned text."""
+    return text.split("\n") if text else []
 
 
 # --- language -------------------------------------------------------------------------------------------

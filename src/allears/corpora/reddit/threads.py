@@ -15,12 +15,13 @@ from allears.corpora.reddit.engine import Engine
 from allears.corpora.reddit.records import number_of_words
 from allears.corpora.reddit.rules import REMOVED_BY, Rule
 
-MOST_TURNS = 6
+MOST_TURNS, LEAST_TURNS = 6, 2
 LEAST_WORDS = 2
 MOST_POST_WORDS = 90
 MOST_COMMENT_WORDS = 30
 # 8:1:1 by the first eight digits of the thread's SHA-256: below eight tenths, below nine tenths, the rest.
 TRAIN_BELOW, VALID_BELOW = "cccccccd", "e6666667"
+UNFIT = ("lost", "bad_post", "bad_comment")  # why a turn breaks a rule
 FAR_FUTURE = 2**62  # where a record without a time is sorted
 
 NODE_RULES = (
@@ -33,15 +34,20 @@ NODE_RULES = (
 def nodes(records: ir.Table) -> ir.Table:
     """The records that threads are made of. Records that a rule removed stay in the tree (their answers
     would lose the way to the root) and are asked about when a conversation has one in it."""
-    same_id = ibis.window(
-        group_by="id", order_by=[records.created.fill_null(FAR_FUTURE), records.author, records.text]
-    )
-    return records.select(
-        "id", "author", "subreddit", "parent", "link", "is_post", "text",
-        problem=records[REMOVED_BY],
-        words=number_of_words(records.text),
-        copy=ibis.row_number().over(same_id),
+    said = records.mutate(text=records.lines.replace("\n", " "))
+    table = said.select(
+        "id", "author", "subreddit", "parent", "link", "created", "is_post", "text",
+        problem=said[REMOVED_BY],
+        words=number_of_words(said.text),
     )  # fmt: skip
+    # Only ids that occur more than once are numbered: sorting all texts would take longer than all else here.
+    times = table.group_by("id").agg(times=table.count())
+    often = times.filter(times.times > 1)
+    repeated = table.semi_join(often, "id")
+    order = [repeated.created.fill_null(FAR_FUTURE), repeated.author, repeated.text]
+    numbered = repeated.mutate(copy=ibis.row_number().over(ibis.window(group_by="id", order_by=order)))
+    single = table.anti_join(often, "id").mutate(copy=ibis.literal(0, "int64"))
+    return single.union(numbered).drop("created")
 
 
 def edges(table: ir.Table) -> ir.Table:
@@ -51,21 +57,21 @@ def edges(table: ir.Table) -> ir.Table:
 
 
 def roots(engine: Engine, edges: ir.Table) -> ir.Table:
-    """Every record's earliest ancestor at hand (`top`); `found` is false where the way runs in a circle."""
+    """Every answer's earliest ancestor at hand (`top`); `found` is false where the way runs in a circle."""
     rounds = 0
-    table = engine.save(
-        edges.select("id", top=ibis.coalesce(edges.up, edges.id), found=edges.up.isnull()), "roots-0.parquet"
-    )
+    answers = edges.filter(edges.up.notnull()).select("id", top="up", found=ibis.literal(False))
+    table = engine.save(answers, "roots-0.parquet")
     left = _unfinished(table)
     while left:
         rounds += 1
         above = table.select(above=table.id, higher=table.top, reached=table.found)
-        table = engine.save(
-            table.inner_join(above, table.top == above.above).select(
-                table.id, top=above.higher, found=above.reached
-            ),
-            f"roots-{rounds}.parquet",
+        step = table.left_join(above, table.top == above.above).select(
+            table.id,
+            top=ibis.coalesce(above.higher, table.top),
+            # What is no answer itself is the top.
+            found=above.above.isnull() | above.reached,
         )
+        table = engine.save(step, f"roots-{rounds}.parquet")
         before, left = left, _unfinished(table)
         # On a way to a root, every round finishes somebody. When nobody is finished, only circles are left.
         if left == before:
@@ -88,8 +94,8 @@ def windows(edges: ir.Table) -> ir.Table:
     return table
 
 
-def turns(windows: ir.Table, roots: ir.Table, nodes: ir.Table) -> ir.Table:
-    """One row for each turn of each conversation, `back` turns before the last."""
+def turns(windows: ir.Table, nodes: ir.Table) -> ir.Table:
+    """One row for each turn of each conversation, `back` turns before the last; texts come later."""
     rows = []
     for back in range(MOST_TURNS):
         column = windows[f"back_{back}"]
@@ -99,38 +105,61 @@ def turns(windows: ir.Table, roots: ir.Table, nodes: ir.Table) -> ir.Table:
             )
         )
     long = ibis.union(*rows)
-    placed = long.inner_join(roots, long.conversation == roots.id).select(
-        long.conversation, long.back, long.node, roots.top, roots.found
-    )
-    said = placed.inner_join(nodes, placed.node == nodes.id)
-    # Without the post (an orphan), the earliest comment at hand stands in for it, and may be as long.
-    opens = nodes.is_post | (placed.node == placed.top)
+    said = long.inner_join(nodes, long.node == nodes.id)
+    most = ibis.ifelse(nodes.is_post, MOST_POST_WORDS, MOST_COMMENT_WORDS)
+    bad = ~nodes.words.between(LEAST_WORDS, most)
     return said.select(
-        placed.conversation, placed.back, placed.top, placed.found, nodes.author, nodes.text, nodes.problem,
-        bad_post=opens & ~nodes.words.between(LEAST_WORDS, MOST_POST_WORDS),
-        bad_comment=~opens & ~nodes.words.between(LEAST_WORDS, MOST_COMMENT_WORDS),
+        long.conversation, long.back, long.node, nodes.author,
+        lost=nodes.problem.notnull(), bad_post=bad & nodes.is_post, bad_comment=bad & ~nodes.is_post,
     )  # fmt: skip
 
 
 def conversations(turns: ir.Table, roots: ir.Table, nodes: ir.Table) -> ir.Table:
-    """One row a conversation: its turns in columns (author_0 and text_0 are the last), and what rules ask."""
-    last = {
-        f"{what}_{back}": turns[what].max(where=turns.back == back)
-        for back in range(MOST_TURNS)
-        for what in ("author", "text")
-    }
+    """One row a conversation: its speakers in columns (author_0 is the last), and what the rules ask.
+
+    Where the post is at hand, every turn must fit the rules. An orphan has lost its beginning anyway, so its
+    conversation begins after the last turn that does not fit, as it would had the dump lacked that turn too;
+    only its last two turns, without which there is no conversation, must fit.
+    """
+    unfit = turns.lost | turns.bad_post | turns.bad_comment
+    near = turns.back < LEAST_TURNS
     grouped = turns.group_by(id=turns.conversation).agg(
-        top=turns.top.max(),
-        found=turns.found.all(),
-        problem=turns.problem.max(),
-        bad_post=turns.bad_post.any(),
-        bad_comment=turns.bad_comment.any(),
-        **last,
+        length=turns.count(),
+        fits_for=turns.back.min(where=unfit & ~near),
+        **{f"author_{back}": turns.author.max(where=turns.back == back) for back in range(MOST_TURNS)},
+        **{f"any_{what}": turns[what].any() for what in UNFIT},
+        **{f"near_{what}": (turns[what] & near).any() for what in UNFIT},
     )
-    own = nodes.select(own_id=nodes.id, subreddit=nodes.subreddit, parent=nodes.parent)
-    with_own = grouped.inner_join(own, grouped.id == own.own_id).drop("own_id")
+    own = roots.inner_join(nodes, roots.id == nodes.id).select(
+        nodes.subreddit, nodes.parent, roots.top, roots.found, own_id=roots.id
+    )
+    placed = grouped.inner_join(own, grouped.id == own.own_id).drop("own_id")
     opening = threads(roots, nodes)
-    return with_own.inner_join(opening, with_own.top == opening.top_id).drop("top_id")
+    table = placed.inner_join(opening, placed.top == opening.top_id).drop("top_id")
+    left = ibis.ifelse(table.orphan, ibis.coalesce(table.fits_for, table.length), table.length)
+    authors = [
+        ibis.ifelse(left > back, table[f"author_{back}"], ibis.null("string")) for back in range(MOST_TURNS)
+    ]
+    return table.select(
+        "id", "subreddit", "parent", "found", "orphan", "top_author", "thread", "split",
+        length=left,
+        cut=table.length - left,
+        # Whom the conversation begins with; beyond the six turns, and where nothing was cut, whom the thread does.
+        first_author=ibis.ifelse(left < table.length, ibis.coalesce(*reversed(authors)), table.top_author),
+        **{f"author_{back}": author for back, author in enumerate(authors)},
+        **{what: ibis.ifelse(table.orphan, table[f"near_{what}"], table[f"any_{what}"]) for what in UNFIT},
+    )  # fmt: skip
+
+
+def texts(chosen: ir.Table, turns: ir.Table, nodes: ir.Table) -> ir.Table:
+    """The chosen conversations with what was said: text_0 is the last turn."""
+    named = turns.inner_join(chosen, turns.conversation == chosen.id)
+    left = named.filter(turns.back < chosen.length).select(turns.conversation, turns.back, turns.node)
+    said = left.inner_join(nodes, left.node == nodes.id).select(left.conversation, left.back, nodes.text)
+    wide = said.group_by(of=said.conversation).agg(
+        **{f"text_{back}": said.text.max(where=said.back == back) for back in range(MOST_TURNS)}
+    )
+    return chosen.inner_join(wide, chosen.id == wide.of).drop("of")
 
 
 def threads(roots: ir.Table, nodes: ir.Table) -> ir.Table:
@@ -141,11 +170,13 @@ def threads(roots: ir.Table, nodes: ir.Table) -> ir.Table:
     """
     joined = roots.inner_join(nodes, roots.id == nodes.id).select(roots.top, nodes.link)
     links = joined.group_by("top").agg(link=joined.link.max())
+    own = nodes.link
+    link = ibis.ifelse(links.link.isnull() | (own > links.link), own, links.link)
     tops = links.inner_join(nodes, links.top == nodes.id).select(
         top_id=links.top,
         top_author=nodes.author,
         orphan=~nodes.is_post,
-        thread=ibis.ifelse(nodes.is_post, nodes.id, ibis.coalesce(links.link, nodes.parent, nodes.id)),
+        thread=ibis.ifelse(nodes.is_post, nodes.id, ibis.coalesce(link, nodes.parent, nodes.id)),
     )
     return tops.mutate(split=split_of(tops.thread))
 
@@ -161,14 +192,16 @@ def conversation_rules(*, keep_orphans: bool) -> tuple[Rule, ...]:
         Rule("circle", "The parents run in a circle, so there is no root.", lambda t: ~t.found),
         Rule("orphan", "The post is missing from the dumps (--orphans drop).", lambda t: t.orphan),
         Rule("removed turn", "A turn is deleted, by a bot, a crosspost, empty or not English.",
-             lambda t: t.problem.notnull()),
+             lambda t: t.lost),
         Rule("post not 2 to 90 words", "PEC's filter 1.", lambda t: t.bad_post),
         Rule("comment not 2 to 30 words", "PEC's filter 2.", lambda t: t.bad_comment),
         Rule("answer by the first speaker", "PEC's filter 4: the poster's own reply is no empathetic response.",
-             lambda t: t.author_0 == t.top_author),
+             lambda t: (t.author_0 == t.top_author) | (t.author_0 == t.first_author)),
     ]  # fmt: skip
     return tuple(rule for rule in rules if not (keep_orphans and rule.name == "orphan"))
 
+
+CUT = "The post is missing, so the conversation begins after the last turn that does not fit the rules."
 
 REPEATED_RULES = (
     Rule("repeated answer", "The same person gave the same answer in the same place; the first is kept.",
@@ -176,9 +209,11 @@ REPEATED_RULES = (
 )  # fmt: skip
 
 
-def with_copies(conversations: ir.Table) -> ir.Table:
-    same = ibis.window(
-        group_by=["parent", "author_0", "text_0"],
-        order_by=[conversations.id.length(), conversations.id],
+def with_copies(conversations: ir.Table, nodes: ir.Table) -> ir.Table:
+    """Conversations with their answers, which of equal ones is the first, and no more of what rules asked."""
+    said = nodes.select(answer_id=nodes.id, answer=nodes.text)
+    table = conversations.inner_join(said, conversations.id == said.answer_id).drop(
+        "answer_id", "found", "orphan", "top_author", "first_author", "cut", *UNFIT
     )
-    return conversations.mutate(copy=ibis.row_number().over(same))
+    same = ibis.window(group_by=["parent", "author_0", "answer"], order_by=[table.id.length(), table.id])
+    return table.mutate(copy=ibis.row_number().over(same))

@@ -1,0 +1,1 @@
+"""Models that write. `decoding/` holds search, for torch on a GPU and ONNX on a CPU alike."""

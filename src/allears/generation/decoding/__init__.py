@@ -1,0 +1,1 @@
+"""Search over what a model may write next, for any array library (imports no torch)."""

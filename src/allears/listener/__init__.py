@@ -1,0 +1,1 @@
+"""The listener: one turn, from the message to the reply and its reasons."""

@@ -1,0 +1,124 @@
+"""What a turn is made of: the reply, why it was given, and the small protocols the listener sees its helpers through.
+
+Everything is frozen and can be written as JSON. A conversation carries all its state: its turns, the persona in
+`personas["seeker"]`, and in `labels` what a later turn must know (`safety`: see `safety.screen`). So a reply is a
+function of (message, conversation, seed), and whoever stores the conversation has stored everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from allears.conversation import Conversation, Persona, PersonaSentence, Turn
+
+Likely = tuple[tuple[str, float], ...]
+"""Labels with their probabilities, likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that could be said. `source` names who proposed it ("pool", a generator's name)."""
+
+    text: str
+    source: str
+    strategy: str = ""
+    emotions: tuple[str, ...] = ()
+    stage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A proposal after ranking: `score` is CoBERT's, `adjusted` what decided; `notes` say what moved it."""
+
+    proposal: Proposal
+    score: float
+    adjusted: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaUse:
+    """A persona sentence and how much of the reply's attention fell on it (shares sum to one)."""
+
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A persona sentence that replaced another, and why."""
+
+    old: str
+    new: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Everything behind one reply."""
+
+    kind: str  # "reply", "crisis" (a fixed text of the crisis screen), "forget" or another request of the person's
+    screening: Mapping[str, Any] = field(default_factory=dict)  # what the crisis screen found, and by which layer
+    emotions: Likely = ()
+    strategy: str = ""
+    strategies: Likely = ()
+    stage: str = ""
+    persona: tuple[PersonaUse, ...] = ()
+    learned: tuple[PersonaSentence, ...] = ()
+    changes: tuple[Change, ...] = ()
+    candidates: tuple[Ranked, ...] = ()  # the best ones, in order; the first was said
+    review: tuple[str, ...] = ()  # proposals that our own review refused, and why
+    seed: int = 0
+    milliseconds: Mapping[str, float] = field(default_factory=dict)  # by step
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is said, why, and the conversation with both new turns in it (what the next call is given)."""
+
+    text: str
+    why: Why
+    conversation: Conversation
+
+
+class Responder(Protocol):
+    """How the chat and the server see the listener."""
+
+    def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply: ...
+
+    def stream(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+    ) -> Iterator[str | Reply]:
+        """The reply piece by piece, and at the end the whole `Reply`."""
+        ...
+
+    def respond_many(
+        self, messages: Sequence[str], conversations: Sequence[Conversation | None], *, seeds: Sequence[int]
+    ) -> list[Reply]:
+        """Several people at once: the same replies as one by one, with shared encoder passes."""
+        ...
+
+
+class Proposer(Protocol):
+    """Proposes replies: a pool's search, a generator."""
+
+    def propose(self, request: Request) -> list[Proposal]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a proposer may know."""
+
+    turns: tuple[Turn, ...]
+    persona: Persona
+    emotions: Likely
+    strategies: Likely
+    stage: str
+    seed: int
+    encoded: Any = None  # the ranker's encoding of the query, so that nobody encodes it twice

@@ -1,0 +1,237 @@
+"""From what somebody typed to plain words: "i w@nt 2 k1lll myslef..." → " i want to kill myself ".
+
+People in distress type fast, hide words from filters and leave out letters. Every step below undoes one of
+these habits, and only towards words that matter here: a word that the patterns do not know is left alone, and
+so is every real English word that merely looks like one of theirs (`real_words.txt`).
+
+All of it is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+END = "."  # stands for the end of a sentence; no pattern reaches over it
+
+# Signs that stand for letters. Only tried when what comes out is a word that the patterns know.
+LEET = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "!": "i", "|": "l", "€": "e"})  # fmt: skip
+# Letters of other alphabets that look like ours.
+LOOKALIKES = str.maketrans("аеорсхіуктвнмѕјԁ", "aeopcxiyktbhmsjd")
+PICTURES = MappingProxyType({"🔪": " knife ", "🗡": " knife ", "🔫": " gun ", "💊": " pills ", "🪦": " grave ", "⚰": " coffin "})  # fmt: skip
+
+# What is written short, and contractions with their apostrophe gone.
+SHORT: Mapping[str, str] = MappingProxyType(
+    {
+        # text-speak
+        "u": "you", "ur": "your", "r": "are", "n": "and", "y": "why", "2": "to", "4": "for", "w": "with", "b4": "before",
+        "bc": "because", "cuz": "because", "coz": "because", "cos": "because", "cause": "because", "tho": "though",
+        "abt": "about", "bout": "about", "ppl": "people", "sm": "so much", "rn": "right now", "atm": "right now",
+        "tmrw": "tomorrow", "tmr": "tomorrow", "tmw": "tomorrow", "2moro": "tomorrow", "2morrow": "tomorrow",
+        "2nite": "tonight", "2night": "tonight", "tonite": "tonight", "2day": "today", "nite": "night",
+        "pls": "please", "plz": "please", "rly": "really", "srsly": "seriously", "idk": "i do not know",
+        "idc": "i do not care", "ik": "i know", "iwtd": "i want to die", "iwd": "i want to die",
+        "idwtl": "i do not want to live", "idw2l": "i do not want to live", "kms": "kill myself", "kys": "kill yourself",
+        "kmslf": "kill myself", "ctb": "catch the bus", "sh": "self harm", "s/h": "self harm", "si": "si",
+        "sewerslide": "suicide", "sewercide": "suicide", "sueicide": "suicide", "sui": "suicide", "suey": "suicide",
+        "unalive": "kill", "unalived": "killed", "unaliving": "killing", "unlive": "kill", "grippy": "grippy",
+        "no1": "nobody", "noone": "nobody", "any1": "anyone", "some1": "someone", "sm1": "someone", "every1": "everyone",
+        "bf": "boyfriend", "gf": "girlfriend", "bff": "friend", "hubby": "husband", "mom": "mum", "mommy": "mum",
+        "momma": "mum", "mama": "mum", "mam": "mum", "mummy": "mum", "mother": "mum", "ma": "mum", "daddy": "dad", "father": "dad", "papa": "dad", "pops": "dad",
+        "stepdad": "stepfather", "stepmom": "stepmother", "stepmum": "stepmother", "bro": "brother", "sis": "sister",
+        "grandad": "grandfather", "granddad": "grandfather", "grandpa": "grandfather", "grandma": "grandmother",
+        "gran": "grandmother", "granny": "grandmother", "kiddo": "child", "bby": "baby",
+        "cud": "could", "wud": "would", "wld": "would", "shud": "should", "cld": "could", "b": "be", "wen": "when",
+        "wat": "what", "wot": "what", "dat": "that", "da": "the", "teh": "the", "dis": "this", "dem": "them", "em": "them",
+        "im": "i am", "ima": "i am going to", "imma": "i am going to", "ive": "i have", "id": "i would",
+        "iam": "i am", "gonna": "going to", "gunna": "going to", "gona": "going to", "goin": "going", "wanna": "want to", "wana": "want to",
+        "tryna": "trying to", "gotta": "have to", "hafta": "have to", "lemme": "let me", "gimme": "give me",
+        "finna": "going to", "boutta": "about to", "bouta": "about to", "kinda": "kind of", "sorta": "sort of", "outta": "out of",
+        "dont": "do not", "dnt": "do not", "doesnt": "does not", "didnt": "did not", "wont": "will not", "cant": "can not",
+        "cannot": "can not", "couldnt": "could not", "wouldnt": "would not", "shouldnt": "should not", "isnt": "is not",
+        "arent": "are not", "wasnt": "was not", "werent": "were not", "havent": "have not", "hasnt": "has not",
+        "hadnt": "had not", "aint": "is not", "mustnt": "must not", "neednt": "need not",
+        "hes": "he is", "shes": "she is", "theyre": "they are", "youre": "you are", "whats": "what is", "theres": "there is",
+        "thats": "that is", "its": "it is", "theyll": "they will", "hell": "hell", "shell": "she will", "youll": "you will",
+        "itll": "it will", "theyve": "they have", "youve": "you have", "weve": "we have", "nobodys": "nobody is", "everyones": "everyone is",
+        "alr": "already", "fr": "for real", "ngl": "not going to lie", "tbh": "to be honest", "fml": "my life is ruined",
+        "anymore": "any more", "nomore": "no more", "alot": "a lot", "nobody": "nobody", "everybody": "everyone", "somebody": "someone", "anybody": "anyone",
+        "tonigt": "tonight", "tomorow": "tomorrow", "tommorow": "tomorrow", "myself": "myself", "meself": "myself", "mysel": "myself",
+        "dieing": "dying", "dyeing": "dying", "ded": "dead", "dei": "die", "dyed": "died", "cuting": "cutting", "cutt": "cut",
+        "of'd": "offed", "beets": "beats", "hert": "hurt", "herts": "hurts", "huting": "hurting", "no": "no", "rapped": "rapped",
+        "unkle": "uncle", "x": "ex", "pils": "pills", "meds": "medicine", "medication": "medicine", "tablets": "pills", "tablet": "tablet",
+    }
+)  # fmt: skip
+# With an apostrophe these are clear; without one they are other words ("ill", "were", "well").
+APOSTROPHES: Mapping[str, str] = MappingProxyType(
+    {"i'll": "i will", "we're": "we are", "we'll": "we will", "he'll": "he will", "she'll": "she will",
+     "he'd": "he would", "she'd": "she would", "we'd": "we would", "they'd": "they would", "i'd": "i would", "who's": "who is",
+     "let's": "lets", "s/h": "self harm", "s/h-ing": "self harming", "s/h'd": "self harmed"}
+)  # fmt: skip
+
+LONGEST_WORD = 40  # longer ones are links or keyboards slept on
+_SHORTEST_MISSPELT = 4
+_SHORTEST_GLUED = 6
+
+_PIECES = re.compile(r"[.!?]+|[\n\r]+|[^\s.!?,;:()\[\]{}\"“”«»<>…—–]+")
+_DOTTED = re.compile(r"(?<![^\s])(?:\w[.\-_ ]){3,}\w(?![^\s])")  # s.u.i.c.i.d.e, k i l l
+_MANY = re.compile(r"(.)\1{2,}")
+_DOUBLE = re.compile(r"(.)\1+")
+_LETTER_AND_SIGN = re.compile(r"(?=.*[a-z])(?=.*[^a-z])")
+_ELLIPSIS = re.compile(r"\.{2,}|…")
+_SLASHED = re.compile(r"\bs/h\b")
+_APOSTROPHE_LIKE = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
+
+
+class Normaliser:
+    """Knows the words of the patterns; hands out text in plain words with a blank at both ends."""
+
+    def __init__(self, vocabulary: Iterable[str], real_words: Iterable[str] = ()):
+        self.words = frozenset(vocabulary)
+        self.real_words = frozenset(real_words) | self.words
+        self.squeezed = _first_of(((_DOUBLE.sub(r"\1", word), word) for word in sorted(self.words)), 3)
+        self.longest = max((len(word) for word in self.words), default=0)
+        # A word's deletes: itself with one letter left out. Two words one edit apart share a delete or are one.
+        self.deletes: dict[str, list[str]] = {}
+        for word in sorted(self.words):
+            if len(word) >= _SHORTEST_MISSPELT:
+                for short in {word, *_without_one(word)}:
+                    self.deletes.setdefault(short, []).append(word)
+        self._word = lru_cache(maxsize=8192)(self._understood)
+
+    def __call__(self, text: str) -> str:
+        return f" {' '.join(self.plain_words(text))} "
+
+    def plain_words(self, text: str) -> list[str]:
+        words: list[str] = []
+        for piece in _PIECES.findall(_clean(text)):
+            if piece[0] in ".!?\n\r":
+                if words and words[-1] != END:
+                    words.append(END)
+            else:
+                words.extend(self._word(piece[:LONGEST_WORD]))
+        return words
+
+    def _understood(self, piece: str) -> tuple[str, ...]:
+        """The plain words that one piece between blanks stands for."""
+        if piece in APOSTROPHES:
+            return tuple(APOSTROPHES[piece].split())
+        bare = piece.replace("'", "").strip("*_-~/\\#&+=^%")
+        known = self._known(bare)
+        if known:
+            return known
+        if _LETTER_AND_SIGN.match(bare):
+            censored = self._uncensored(bare) if any(sign in bare for sign in "*#_") else None
+            letters = bare.translate(LEET)
+            joined = re.sub(r"[^a-z]", "", letters)
+            for guess in (censored, letters, joined):
+                known = self._known(guess) if guess else ()
+                if known:
+                    return known
+            parts = [part for part in re.split(r"[^a-z0-9]+", bare) if part]
+            if len(parts) > 1:
+                return tuple(word for part in parts for word in self._word(part))
+            return (re.sub(r"[^a-z0-9]", "", bare),) if parts else ()
+        if bare in self.real_words or not bare.isalpha():
+            return (bare,) if bare else ()
+        return self._glued(bare) or self._misspelt(bare) or (bare,)
+
+    def _known(self, word: str) -> tuple[str, ...]:
+        """The word itself, its long form, or the word it is with letters repeated; nothing if unknown."""
+        for guess in (word, _MANY.sub(r"\1\1", word), _MANY.sub(r"\1", word)):
+            if guess in SHORT:
+                return tuple(SHORT[guess].split())
+            if guess in self.words:
+                return (guess,)
+        if word in self.real_words:
+            return ()
+        squeezed = self.squeezed.get(_DOUBLE.sub(r"\1", word))
+        return (squeezed,) if squeezed else ()
+
+    def _uncensored(self, word: str) -> str | None:
+        """su*cide, k*ll: the known word that has the letters shown."""
+        shape = re.compile("".join("[a-z]" if sign in "*#_" else re.escape(sign) for sign in word))
+        if sum(sign.isalpha() for sign in word) < 2 or not word[0].isalpha():
+            return None
+        fits = [known for known in self.words if len(known) == len(word) and shape.fullmatch(known)]
+        return min(fits, key=lambda known: (known not in CENSORED, known)) if fits else None
+
+    def _misspelt(self, word: str) -> tuple[str, ...]:
+        """The known word one letter away: changed, missing, added, or two exchanged. The first letter stays."""
+        if not _SHORTEST_MISSPELT <= len(word) <= self.longest + 1:
+            return ()
+        guesses = {
+            known
+            for short in {word, *_without_one(word)}
+            for known in self.deletes.get(short, ())
+            if known[0] == word[0] or sorted(known[:2]) == sorted(word[:2])
+        }
+        near = [known for known in guesses if _one_edit(word, known)]
+        if len(word) == _SHORTEST_MISSPELT:  # short words have many neighbours: only letters exchanged or added
+            near = [known for known in near if sorted(known) == sorted(word) or len(known) < len(word)]
+        return (min(near, key=lambda known: (sorted(known) != sorted(word), -len(known), known)),) if near else ()
+
+    def _glued(self, word: str) -> tuple[str, ...]:
+        """killmyself, iwanttodie: split where every part is a known word, in as few parts as possible."""
+        if not _SHORTEST_GLUED <= len(word) <= LONGEST_WORD:
+            return ()
+        best: list[tuple[str, ...] | None] = [()] + [None] * len(word)
+        for end in range(1, len(word) + 1):
+            for start in range(max(0, end - self.longest), end):
+                before, part = best[start], word[start:end]
+                if before is None or not (part in self.words or part in GLUE):
+                    continue
+                if len(part) == 1 and part != "i":
+                    continue
+                found = best[end]
+                if found is None or len(before) + 1 < len(found):
+                    best[end] = (*before, part)
+        parts = best[-1] or ()
+        if not any(len(part) > 2 and part in SERIOUS for part in parts):
+            return ()  # "forme", "tobe": harmless, and real words fall apart like this
+        return tuple(word for part in parts for word in (SHORT[part].split() if part in SHORT else (part,)))
+
+
+# Words that a misread glued or censored word may well be: only these justify taking a word apart.
+SERIOUS = frozenset(
+    "kill killing myself die dying dead suicide suicidal cut cutting hurt hurting harm harming end ending life live alive"
+    " living hate anymore hits beats rape raped murder stab shoot abuse abused".split()
+)
+CENSORED = SERIOUS | frozenset("kills killed hit beat rapes touches touched gun knife harms cuts".split())
+GLUE = frozenset("i im ive to my me want wanna gonna dont cant the it be not just so of all and do going he him her them".split())  # fmt: skip
+
+
+def _clean(text: str) -> str:
+    """Lower case, one form per letter, no accents, no invisible signs, straight apostrophes, no ellipses."""
+    text = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHE_LIKE)
+    text = "".join(sign for sign in text if unicodedata.category(sign) not in {"Mn", "Cf", "Cc", "Me"} or sign in "\n\r\t")
+    for picture, word in PICTURES.items():
+        text = text.replace(picture, word)
+    text = _ELLIPSIS.sub(" ", text.translate(LOOKALIKES))
+    return _DOTTED.sub(lambda spelt: re.sub(r"[.\-_ ]", "", spelt[0]), text)
+
+
+def _first_of(pairs: Iterable[tuple[str, str]], shortest: int) -> dict[str, str]:
+    first: dict[str, str] = {}
+    for key, value in pairs:
+        if len(key) >= shortest:
+            first.setdefault(key, value)
+    return first
+
+
+def _without_one(word: str) -> Iterator[str]:
+    return (word[:place] + word[place + 1 :] for place in range(len(word)))
+
+
+def _one_edit(one: str, other: str) -> bool:
+    """One letter changed, missing or added, or two neighbours exchanged."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    place = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    rest, other_rest = one[place:], other[place:]
+    if len(one) != len(other):
+        return rest[1:] == other_rest or rest == other_rest[1:]
+    return rest[1:] == other_rest[1:] or (rest[2:] == other_rest[2:] and rest[:2] == other_rest[1::-1])

@@ -1,0 +1,1 @@
+"""The papers' analyses of what is understood, one file per figure."""

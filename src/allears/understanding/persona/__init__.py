@@ -1,0 +1,1 @@
+"""Who somebody is, from what they say: the persona extractor of PAL (section 3.2)."""

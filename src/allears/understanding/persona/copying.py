@@ -1,0 +1,26 @@
+"""The extractor to beat: whatever somebody says with "I" or "my" in it is taken as it stands. Nothing to train."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from allears.understanding.persona.plain import plain_words
+from allears.understanding.persona.support import content_words
+from allears.understanding.persona.wording import sentences
+
+SINGULAR = frozenset({"i", "my", "me", "mine", "myself"})
+
+
+class CopyingExtractor:
+    """Sentences in the first person that are no questions and say something."""
+
+    def extract(self, utterances: Sequence[str]) -> list[tuple[str, ...]]:
+        return [tuple(filter(_tells, sentences(utterance))) for utterance in utterances]
+
+
+def _tells(sentence: str) -> bool:
+    return (
+        not sentence.endswith("?")
+        and not SINGULAR.isdisjoint(plain_words(sentence))
+        and bool(content_words(sentence))
+    )

@@ -1,0 +1,178 @@
+"""A trained extractor on disk: `model.json` (what it is), `model.safetensors` (its weights), `tokenizer.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from allears.errors import AllearsError
+from allears.generation.decoding.search import Written, beam_search, greedy
+from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.inputs import Inputs
+from allears.nn.weights import load_weights, save_weights, write_text
+from allears.text.layout import pad_flat
+from allears.text.tokenizer import WordPiece
+from allears.understanding.persona.constraint import Lexicon, SourceConstraint
+from allears.understanding.persona.dataset import Lengths, utterance_rows
+from allears.understanding.persona.model import Extractor
+from allears.understanding.persona.passages import passages
+from allears.understanding.persona.support import said_bases, supports, word_list
+from allears.understanding.persona.wording import persona_sentences, spell
+
+KIND = "persona-extractor"
+BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractorCard:
+    """Everything needed to build the extractor again, and how it decides and writes."""
+
+    lengths: Lengths
+    encoder: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `Extractor`: layers, heads, ...
+    threshold: float = 0.5  # of the gate's probability
+    framing_price: float = 2.0  # of a framing word that was not said, in nats
+    kind: str = KIND
+
+
+def build(card: ExtractorCard, encoder: Encoder | None = None) -> Extractor:
+    """The extractor a card describes; with `encoder` given, on top of those weights."""
+    try:
+        return Extractor(encoder or Encoder.from_config(dict(card.encoder)), **card.options)
+    except TypeError as error:
+        raise AllearsError(f"the persona extractor cannot be built: {error}") from error
+
+
+def save(folder: Path, model: Extractor, card: ExtractorCard, tokenizer: WordPiece) -> None:
+    """Write an extractor's folder; each file is complete or absent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.backend.save(str(folder / "tokenizer.json"))
+    write_text(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
+    save_weights(folder / "model.safetensors", model)
+
+
+def is_extractor(folder: Path | str) -> bool:
+    """Whether a run folder holds a persona extractor."""
+    try:
+        return json.loads((_best(Path(folder)) / "model.json").read_text(encoding="utf-8"))["kind"] == KIND
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtractor:
+    """The extractor in a run folder (or in its `best/`); a `beam` of 1 is greedy."""
+    folder = _best(Path(folder))
+    path = folder / "model.json"
+    if not path.is_file():
+        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        if saved.get("kind") != KIND:
+            raise AllearsError(
+                f"{path}: this is no persona extractor; train one with recipes/persona-extractor.toml"
+            )
+        card = ExtractorCard(**(saved | {"lengths": Lengths(**saved["lengths"])}))
+        model = build(card)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise AllearsError(f"{path}: not a persona extractor's card ({error})") from error
+    load_weights(folder / "model.safetensors", model)
+    return TorchExtractor(model, card, encoder_tokenizer(folder), device=device, beam=beam)
+
+
+def _best(folder: Path) -> Path:
+    return folder / "best" if (folder / "best" / "model.json").is_file() else folder
+
+
+class TorchExtractor:
+    """An extractor with its tokenizer and threshold, on any torch device: a `PersonaExtractor`."""
+
+    def __init__(
+        self,
+        model: Extractor,
+        card: ExtractorCard,
+        tokenizer: WordPiece,
+        *,
+        device: str = "cpu",
+        beam: int = 1,
+        lexicon: Lexicon | None = None,
+    ):
+        self.model, self.card, self.tokenizer, self.device = model.to(device), card, tokenizer, device
+        self.beam, self.lexicon = beam, lexicon or Lexicon(tokenizer, model.decoder.vocabulary)
+
+    def extract(self, utterances: Sequence[str]) -> list[tuple[str, ...]]:
+        """For each utterance of one person, the persona sentences it tells; () where it tells nothing."""
+        owners, parts = [], []
+        for number, utterance in enumerate(utterances):
+            if word_list(utterance):  # without a word there is nothing to tell
+                found = passages(utterance, self.tokenizer, self.card.lengths.utterance_tokens)
+                owners += [number] * len(found)
+                parts += found
+        likely = self.tells(parts)
+        chosen = np.flatnonzero(likely >= self.card.threshold).tolist()
+        told: list[dict[str, None]] = [{} for _ in utterances]
+        for place, text in zip(chosen, self.write([parts[place] for place in chosen]), strict=True):
+            said = said_bases(parts[place])
+            # a sentence of framing words alone ("I like to work.") is nobody's
+            told[owners[place]] |= dict.fromkeys(
+                sentence for sentence in persona_sentences(text) if supports(sentence, said)
+            )
+        return [tuple(sentences) for sentences in told]
+
+    @torch.inference_mode()
+    def tells(self, utterances: Sequence[str]) -> npt.NDArray[np.float64]:
+        """[N]: how likely each utterance tells something about the person who said it."""
+        found = np.zeros(len(utterances))
+        for rows, inputs in self._batches(utterances):
+            with self._autocast():
+                gate, _ = self.model.read(inputs)
+            found[rows] = gate.float().sigmoid().cpu().numpy()
+        return found
+
+    @torch.inference_mode()
+    def write(self, utterances: Sequence[str]) -> list[str]:
+        """What each utterance tells, as one text, taking for granted that it tells something."""
+        found = [""] * len(utterances)
+        for rows, inputs in self._batches(utterances):
+            chosen = [utterances[row] for row in rows]
+            for row, written in zip(rows, self._search(chosen, inputs), strict=True):
+                pieces = [self.tokenizer.backend.id_to_token(token) or "" for token in written.tokens]
+                found[row] = spell(pieces, utterances[row])
+        return found
+
+    def _search(self, utterances: Sequence[str], inputs: Inputs) -> list[Written]:
+        constraint = SourceConstraint(self.lexicon, utterances, framing_price=self.card.framing_price)
+        with self._autocast():
+            _, states = self.model.read(inputs)
+            state = self.model.start(inputs, states)
+            task = self.model.decoder.task_token("persona")
+            start = torch.full((len(utterances),), task, device=inputs.ids.device)
+            limit, end = self.card.lengths.persona_tokens, self.tokenizer.end
+            if self.beam == 1:
+                return greedy(self.model.step, state, start, end=end, limit=limit, constraint=constraint)
+            return beam_search(
+                self.model.step, state, start, end=end, limit=limit, width=self.beam, constraint=constraint
+            )
+
+    def _batches(self, utterances: Sequence[str]) -> list[tuple[list[int], Inputs]]:
+        """All utterances, shortest first, so that a batch needs hardly any padding."""
+        self.model.eval()
+        rows = utterance_rows(utterances, self.tokenizer, self.card.lengths)
+        order = sorted(range(len(rows)), key=lambda row: len(rows[row][0]))
+        parts = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        return [
+            (
+                part,
+                Inputs.from_tokens(pad_flat([rows[row] for row in part], self.tokenizer.pad)).to(self.device),
+            )
+            for part in parts
+        ]
+
+    def _autocast(self) -> Any:
+        return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))
