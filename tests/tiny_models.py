@@ -15,6 +15,9 @@ from allears.selection.saved import ModelCard, TorchSelector
 from allears.selection.selector import Query
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
+from allears.understanding.heads import head
+from allears.understanding.saved import ReaderCard, TorchReader
+from allears.understanding.saved import build as build_reader
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 WORDS = ["my", "your", "the", "a", "cat", "dog", "boat", "house", "job", "friend", "is", "was", "lost", "sad"]
@@ -89,3 +92,24 @@ def queries() -> list[Query]:
             (Turn(seeker, "sad"),), ("my dog is my friend.", "my house is a boat", "so glad", "never read")
         ),
     ]
+
+
+def tiny_reader(selector: TorchSelector, **options: Any) -> TorchReader:
+    """A reader of four heads on the very encoder of a ranker. One head has several labels, one points at tokens."""
+    names = ("ed-emotion", "goemotions", "strategy", "epitome-explorations")
+    encoder: Any = selector.model.encoder
+    card = ReaderCard(
+        {name: head(name).labels for name in names},
+        Limits(context_tokens=40, first_turn_tokens=20, turn_tokens=12),
+        encoder.config,
+        {"multi_label": ["goemotions"], "rationales": ["epitome-explorations"], **options},
+        {"ed-emotion": 0.5, "goemotions": 1.7},
+    )
+    torch.manual_seed(1)
+    model = build_reader(card, encoder)
+    with torch.no_grad():  # heads that are sure of something
+        for name, parameter in model.named_parameters():
+            if not name.startswith("encoder."):
+                parameter.add_(0.5 * torch.randn_like(parameter))
+    assert isinstance(selector.tokenizer, WordPiece)
+    return TorchReader(model, card, selector.tokenizer)

@@ -59,6 +59,25 @@ def test_intents_and_mechanisms_are_added_one_after_the_other(run: Run, tmp_path
     assert len(longer.labels["mechanisms_by_turn"]) == len(longer.turns)
 
 
+def test_a_bundle_annotates_and_another_one_does_not_finish_its_file(run: Run, tmp_path: Path):
+    from allears import __version__
+    from allears.understanding.export import export_with_reader
+    from tiny_models import tiny_reader, tiny_selector
+
+    selector = tiny_selector(tmp_path / "run")
+    root, out, bundle = PEC.write(tmp_path), tmp_path / "out.jsonl", tmp_path / "bundle"
+    export_with_reader(selector, tiny_reader(selector), bundle)
+    command = ("annotate", "pec", "--split", "train", "--add", "emotion", "--head", "ed-emotion")
+    command += ("--model", bundle, "--root", root, "--out", out)
+    assert run(*command).code == 0
+    assert next(iter(read(out, "all"))).emotion is not None
+    out.rename(part_of(out))
+    card = {"corpus": "pec", "split": "train", "add": "emotion", "model": str(bundle), "head": "ed-emotion"}
+    card |= {"encoder": None, "replace": False, "limit": None, "allears": __version__}
+    card_of(out).write_text(json.dumps(card | {"model_digest": "of another"}))
+    assert "begun with other settings (model_digest: 'of another', now '" in run(*command).err
+
+
 def test_a_begun_file_is_finished_and_other_settings_are_refused(run: Run, tmp_path: Path):
     root, out = ESCONV.write(tmp_path), tmp_path / "out.jsonl"
     command = ("annotate", "esconv", "--add", "persona", "--model", "copy", "--root", root, "--out", out)
@@ -90,7 +109,6 @@ def test_a_begun_file_is_finished_and_other_settings_are_refused(run: Run, tmp_p
         (["esconv", "--add", "persona", "--out", "o.json"], "written as .jsonl"),
         (["nothing", "--add", "persona", "--out", "o.jsonl"], "unknown corpus 'nothing'"),
         (["esconv", "--add", "persona", "--out", "o.jsonl"], "no default persona extractor"),
-        (["esconv", "--add", "emotion", "--out", "o.jsonl"], "no default reader"),
         (
             ["esconv", "--add", "emotion", "--head", "topic", "--out", "o.jsonl"],
             "--head takes ed-emotion-turns",

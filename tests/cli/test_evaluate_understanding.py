@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -135,11 +136,62 @@ def test_a_file_of_ones_own_is_measured(run: Run, reader: Path, tmp_path: Path):
     assert "unknown label 'purple' for the head ed-emotion" in err
 
 
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained ranker and reader on one encoder, exported."""
+    pytest.importorskip("torch")
+    from allears.understanding.export import export_with_reader
+    from tiny_models import tiny_reader, tiny_selector
+
+    folder = tmp_path_factory.mktemp("bundle")
+    selector = tiny_selector(folder / "run")
+    export_with_reader(selector, tiny_reader(selector), folder / "bundles" / "default", precision="float32")
+    return folder / "bundles" / "default"
+
+
+def test_a_bundle_is_measured(run: Run, made_up: Path, bundle: Path):
+    code, out, err = run("ed-emotion", bundle, "--root", made_up, "--limit", 20, "--json")
+    assert code == 0, err
+    assert json.loads(out)["examples"] == 20
+    assert json.loads(out)["labels"] == 32
+
+
+def test_the_bundle_that_ships_with_allears_is_measured_when_none_is_named(
+    run: Run, made_up: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("allears.selection.loading.files", lambda package: bundle.parents[1])
+    named = json.loads(run("ed-emotion", "default", "--root", made_up, "--json")[1])
+    assert json.loads(run("ed-emotion", "--root", made_up, "--json")[1]) == named
+    assert named["model"] == "default"
+    by_path = json.loads(run("ed-emotion", bundle, "--root", made_up, "--json")[1])
+    assert by_path["accuracy"] == named["accuracy"]
+
+
+def test_an_install_without_a_bundle_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("allears.selection.loading.files", lambda package: tmp_path)
+    code, _, err = run("ed-emotion")
+    assert code == 2
+    assert "this install carries no default bundle" in err
+
+
+def test_a_bundle_is_measured_where_torch_is_not_installed(made_up: Path, bundle: Path):
+    code = f"""
+import sys
+for name in ("torch", "transformers", "safetensors", "onnx", "accelerate", "scipy", "faiss", "fasttext"):
+    sys.modules[name] = None  # as if it were not installed
+sys.argv = ["allears", "evaluate", "understanding", "ed-emotion", {str(bundle)!r}, "--root", {str(made_up)!r}, "--json"]
+from allears.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["examples"] == 30
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["ed-emotoin", "fasttext"], "unknown head 'ed-emotoin'; did you mean 'ed-emotion'?"),
-        (["ed-emotion"], "no default reader"),
         (["ed-emotion", "nowhere"], "nowhere: no such model"),
         (["ed-emotion", "vader"], "VADER only tells positive from negative"),
         (["ed-emotion", "fasttext", "--plot", "c.bmp"], "a picture ends in"),

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from allears.selection.runtime import OnnxSelector
+from allears.understanding import saved
+from allears.understanding.runtime import OnnxReader
 from command_line import Run
-from tiny_models import tiny_selector
+from tiny_models import tiny_reader, tiny_selector
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,37 @@ def test_it_writes_a_bundle_and_lists_its_files(run: Run, trained: Path, tmp_pat
     for name in ("tokenizer.json", "encoder.onnx", "encoder.onnx.data.0", "ranker.onnx", "together"):
         assert name in out
     assert OnnxSelector.from_bundle(tmp_path / "bundle", verify=True).card.name == "cobert"
+
+
+def save_reader(folder: Path, *, of: Path, seed: int = 0) -> Path:
+    reader = tiny_reader(tiny_selector(of, seed=seed))
+    saved.save(folder, reader.model, reader.card, reader.tokenizer)
+    return folder
+
+
+def test_a_reader_goes_into_the_same_bundle(run: Run, trained: Path, tmp_path: Path):
+    reader = save_reader(tmp_path / "reader" / "best", of=tmp_path / "ranker").parent
+    code, out, err = run("export", trained, "--reader", reader, "--out", tmp_path / "bundle")
+    assert code == 0, err
+    for name in ("encoder.onnx", "ranker.onnx", "reader.onnx", "reader.json"):
+        assert name in out
+    assert OnnxSelector.from_bundle(tmp_path / "bundle", verify=True).ranker is not None
+    assert "strategy" in OnnxReader.from_bundle(tmp_path / "bundle", verify=True).card.heads
+
+
+def test_a_reader_on_another_encoder_is_one_sentence(run: Run, trained: Path, tmp_path: Path):
+    reader = save_reader(tmp_path / "reader", of=tmp_path / "ranker", seed=7)
+    code, _, err = run("export", trained, "--reader", reader, "--out", tmp_path / "bundle")
+    assert code == 2
+    assert "the reader's encoder has other weights than that of the ranker" in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (tmp_path / "bundle").exists()
+
+
+def test_a_reader_that_is_none_is_one_sentence(run: Run, trained: Path, tmp_path: Path):
+    code, _, err = run("export", trained, "--reader", trained, "--out", tmp_path / "bundle")
+    assert code == 2
+    assert "this is no reader" in err
 
 
 def test_precision_and_metrics_are_noted(run: Run, trained: Path, tmp_path: Path):

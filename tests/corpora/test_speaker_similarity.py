@@ -42,7 +42,21 @@ def test_people_who_say_the_same_are_more_alike_than_chance(tmp_path: Path):
 
 
 def test_a_corpus_without_names_or_with_too_few_responses_is_told():
+    nameless = Conversation(
+        id="1", turns=(Turn(Role.SEEKER, "hi"), Turn(Role.SUPPORTER, "hello")), emotion="sad"
+    )
     with pytest.raises(AllearsError, match="does not say who answered"):
-        speaker_similarity([talk(1, "0", "yes"), talk(2, "1", "no")])
+        speaker_similarity([nameless])
     with pytest.raises(AllearsError, match="smaller --least"):
         speaker_similarity([talk(1, "ann", "yes"), talk(2, "bob", "no")])
+
+
+def test_a_copy_that_names_only_the_seats_is_told_from_one_without_any_names():
+    seated = [
+        Conversation(
+            id=str(n), turns=(Turn(Role.SEEKER, "hi", "0"), Turn(Role.SUPPORTER, "hello", "1")), emotion="sad"
+        )
+        for n in range(30)
+    ]
+    with pytest.raises(AllearsError, match="speakers only 0 and 1"):
+        speaker_similarity(seated)

@@ -49,6 +49,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "hlstm": WORD_SIZES | {"hidden_size": 12},
     "dim": WORD_SIZES | {"hidden_size": 12, "character_size": 6, "character_filters": 4, "mlp_size": 16},
     "bi_encoder": {},
+    "bi_encoder persona scale": {"persona_scale": 2.0},
     "bi_encoder dot cls": {"similarity": "dot", "pooling": "cls"},
     "poly_encoder": {"codes": 8},
     "poly_encoder dot": {"codes": 8, "similarity": "dot"},

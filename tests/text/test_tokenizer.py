@@ -78,3 +78,9 @@ def test_a_folder_without_a_usable_tokenizer_is_one_sentence(tmp_path: Path) -> 
         WordPiece(tmp_path)
     with pytest.raises(AllearsError, match=r"none of the special tokens \[PAD\], <pad>"):
         WordPiece(saved_tokenizer(tmp_path, "[CLS]", "[SEP]", "[UNK]"))
+
+
+def test_half_a_character_is_an_unknown_one_and_moves_no_other(tmp_path: Path) -> None:
+    tokenizer = WordPiece(saved_tokenizer(tmp_path, "[PAD]", "[CLS]", "[SEP]", "so", "glad", "[UNK]"))
+    assert tokenizer.encode_many(["so \ud83d glad"]) == [[3, 5, 4]]
+    assert tokenizer.offsets("so \ud83d glad") == [(0, 2), (3, 4), (5, 9)]

@@ -14,10 +14,11 @@ from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.text.layout import Limits
 from allears.understanding import saved
-from allears.understanding.dataset import NOT_ASKED, ReadingDataset, rationale_marks
+from allears.understanding.dataset import ReadingDataset
 from allears.understanding.encoder_classifier import EncoderClassifier
 from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.heads import head
+from allears.understanding.layout import NOT_ASKED, rationale_marks, token_spans
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
@@ -130,8 +131,9 @@ def test_a_cut_response_keeps_its_own_marks(tmp_path: Path):
 
 
 def test_a_rationale_that_is_not_in_the_response_marks_nothing(tmp_path: Path):
-    assert rationale_marks(tiny_tokenizer(tmp_path), "so sorry", ["never said"]) == [0, 0]
-    assert rationale_marks(tiny_tokenizer(tmp_path), "", ["never said"]) == []
+    spans = token_spans(tiny_tokenizer(tmp_path), "so sorry")
+    assert rationale_marks(spans, "so sorry", ["never said"]) == [0, 0]
+    assert rationale_marks([], "", ["never said"]) == []
 
 
 def test_pointed_tokens_come_back_as_written(tmp_path: Path):

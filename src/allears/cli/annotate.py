@@ -14,6 +14,7 @@ from allears.cli.progress import watched
 from allears.corpora import Corpus, corpus, data_root
 from allears.corpora.check import splits_here
 from allears.errors import AllearsError
+from allears.selection.loading import DEFAULT, default_bundle
 from allears.understanding.annotate import (
     ADDITIONS,
     EMOTION_HEADS,
@@ -43,7 +44,7 @@ def annotate(
     model: str = typer.Option(
         "default",
         "--model",
-        help="For persona an extractor's run folder; otherwise a reader's, or `fasttext` (fitted first).",
+        help="For persona an extractor's run folder; otherwise a reader's, a bundle, or `fasttext` (fitted first).",
     ),
     head: str = typer.Option(
         EMOTION_HEADS[0], "--head", help=f"For emotion: {', '.join(EMOTION_HEADS)}.", show_default=True
@@ -90,7 +91,7 @@ def annotate(
     training = None if root is not None and root.is_file() else root
     addition = _addition(add, model, head, encoder, replace, training, device)
     settings = {
-        "corpus": name, "split": split, "add": add, "model": model, "model_digest": _digest(Path(model)),
+        "corpus": name, "split": split, "add": add, "model": model, "model_digest": _digest(model),
         "head": head if add == "emotion" else None, "encoder": encoder, "replace": replace, "limit": limit,
         "allears": __version__,
     }  # fmt: skip
@@ -145,9 +146,11 @@ def _first_split(reader: Corpus, place: Path) -> str:
     )
 
 
-def _digest(folder: Path) -> str | None:
-    """Of a run's weights: another training under the same name is another model."""
-    for path in (folder / "best" / "model.safetensors", folder / "model.safetensors"):
+def _digest(model: str) -> str | None:
+    """Of a run's weights, or of a bundle's card: another training under the same name is another model."""
+    folder = default_bundle() if model == DEFAULT else Path(model)
+    for name in ("best/model.safetensors", "model.safetensors", "bundle.json"):
+        path = folder / name
         if path.is_file():
             with path.open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()[:16]

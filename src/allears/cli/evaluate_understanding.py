@@ -34,8 +34,8 @@ def understanding(
     ),
     model: str = typer.Argument(
         "default",
-        help="A reader's run folder (for persona, an extractor's), `default`, `fasttext` (fitted on the train "
-        "split first), or `vader`.",
+        help="A reader's run folder (for persona, an extractor's), a bundle folder, `default` (the bundle that ships "
+        "with allears), `fasttext` (fitted on the train split first), or `vader`.",
     ),
     *,
     corpus: str | None = typer.Option(
@@ -95,6 +95,8 @@ def understanding(
     Examples:
 
         allears evaluate understanding list
+
+        allears evaluate understanding ed-emotion --split valid
 
         allears evaluate understanding ed-emotion fasttext --split valid
 

@@ -15,6 +15,13 @@ from allears.errors import AllearsError
 def export(
     run: Path = typer.Argument(help="The run folder of a trained bi_encoder or cobert."),
     out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
+    reader: Path | None = typer.Option(
+        None,
+        "--reader",
+        metavar="RUN",
+        help="The run folder of a reader on the same encoder: its heads go into the bundle too.",
+        show_default=False,
+    ),
     precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
     keep_float: list[str] = typer.Option(
         [],
@@ -33,8 +40,12 @@ def export(
 ) -> None:
     """Export a trained model to ONNX, for machines without torch.
 
+    With --reader, one bundle ranks replies and reads what was said, on one encoder. Both must have been trained on
+    it: together, or the reader with the encoder frozen.
+
     \b
     allears export runs/ed-cobert --out bundles/ed-cobert
+    allears export runs/cobert --reader runs/reader-frozen --out bundles/mine
     allears export runs/ed-bi-encoder --out bundles/exact --precision float32
     """
     measured = {} if metrics is None else _read_metrics(metrics)
@@ -47,9 +58,16 @@ def export(
         raise AllearsError(
             f'exporting needs {error.name}, which is not installed; run pip install "allears[train]"'
         ) from error
-    card = write_bundle(
-        saved.load(run), out, precision=precision, metrics=measured, keep_float=tuple(keep_float)
-    )
+    ranker = saved.load(run)
+    if reader is None:
+        card = write_bundle(ranker, out, precision=precision, metrics=measured, keep_float=keep_float)
+    else:
+        from allears.understanding import saved as readers
+        from allears.understanding.export import export_with_reader
+
+        card = export_with_reader(
+            ranker, readers.load(reader), out, precision=precision, metrics=measured, keep_float=keep_float
+        )
     console.print(
         f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
     )

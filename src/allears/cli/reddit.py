@@ -220,7 +220,7 @@ def similarity(
     if plot is not None:
         check_picture_path(plot)
     rows = speaker_similarity(read(name, split, root or data_root()), least=least)
-    table = Table("emotion", "two people", "random sets", "pairs", box=None)
+    table = Table("emotion or subreddit", "two people", "random sets", "pairs", box=None)
     for row in rows:
         table.add_row(row.emotion, f"{row.people:.3f}", f"{row.random:.3f}", f"{row.pairs}")
     console.print(table)

@@ -44,14 +44,23 @@ def speaker_similarity(
     said: dict[str, dict[str, list[list[str]]]] = defaultdict(lambda: defaultdict(list))
     documents: Counter[str] = Counter()
     total = 0
+    seats: set[str] = set()
     for conversation in conversations:
         group = conversation.emotion or conversation.labels.get("subreddit")
         for turn in conversation.turns:
-            if turn.speaker is Role.SUPPORTER and group and turn.author not in NOT_NAMES:
+            if turn.author in NOT_NAMES:
+                seats |= {turn.author} if turn.author else set()
+            elif turn.speaker is Role.SUPPORTER and group:
                 response = words(turn.text)
                 said[group][str(turn.author)].append(response)
                 documents.update(set(response))
                 total += 1
+    if not total and seats:
+        raise AllearsError(
+            f"this copy of the corpus calls its speakers only {' and '.join(sorted(seats))}, so nobody can tell which "
+            "answers in different conversations are one person's, and Figure 1 cannot be drawn from it; use a copy "
+            "whose speaker_idx numbers the people, or a corpus built by `allears reddit build`"
+        )
     if not total:
         raise AllearsError(
             "this corpus does not say who answered (or under which emotion), so there is nothing to compare"

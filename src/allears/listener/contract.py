@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Turn
+from allears.selection.selector import CandidateStates, Indices
 
 Likely = tuple[tuple[str, float], ...]
 """Labels with their probabilities, likeliest first."""
@@ -60,7 +61,9 @@ class Why:
     """Everything behind one reply."""
 
     kind: str  # "reply", "crisis" (a fixed text of the crisis screen), "forget" or another request of the person's
-    screening: Mapping[str, Any] = field(default_factory=dict)  # what the crisis screen found, and by which layer
+    screening: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what the crisis screen found, and by which layer
     emotions: Likely = ()
     strategy: str = ""
     strategies: Likely = ()
@@ -105,10 +108,19 @@ class Responder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Proposals with their encodings: proposal i is candidate `chosen[i]` of `states`."""
+
+    proposals: tuple[Proposal, ...]
+    states: CandidateStates
+    chosen: Indices
+
+
 class Proposer(Protocol):
     """Proposes replies: a pool's search, a generator."""
 
-    def propose(self, request: Request) -> list[Proposal]: ...
+    def propose(self, request: Request) -> Proposed: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,4 +133,4 @@ class Request:
     strategies: Likely
     stage: str
     seed: int
-    encoded: Any = None  # the ranker's encoding of the query, so that nobody encodes it twice
+    encoded: Any = None  # the ranker's encoding of this one query, so that nobody encodes it twice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from safetensors import SafetensorError
@@ -32,6 +33,15 @@ def load_weights(path: Path, model: nn.Module) -> None:
     except RuntimeError as error:
         detail = str(error).splitlines()[-1].strip()
         raise AllearsError(f"{path}: the checkpoint is of another model ({detail})") from error
+
+
+def weights_digest(model: nn.Module) -> str:
+    """The same for the same weights, in whatever precision they were kept: rounded to float16, by name."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name} {list(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().half().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def write_text(path: Path, text: str) -> None:

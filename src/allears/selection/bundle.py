@@ -4,6 +4,8 @@ bundle.json             what it is, and the size and SHA-256 of every other file
 tokenizer.json
 encoder.onnx            tokens to states and one vector; its weights lie in encoder.onnx.data.0, .1, ...
 ranker.onnx             CoBERT only: the co-attention of one query with its candidates
+reader.onnx             a reader's heads on the encoder's states, where they were added (`understanding.export`)
+reader.json             what those heads are
 """
 
 from __future__ import annotations
@@ -63,11 +65,15 @@ class BundleCard:
     files: Mapping[str, BundleFile] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     licence: str = LICENCE
+    encoder_digest: str = ""  # of the trained weights, whatever the precision here; old bundles have none
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:
+        """By way of a temporary file: whoever opens the bundle meanwhile finds the old card or the new one."""
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        (folder / CARD_FILE).write_text(text + "\n", encoding="utf-8")
+        temporary = folder / f"{CARD_FILE}.part"
+        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.replace(folder / CARD_FILE)
 
     @classmethod
     def read(cls, folder: Path) -> BundleCard:
@@ -117,6 +123,9 @@ def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None
 
 
 def fingerprint(files: Mapping[str, BundleFile], weights: SideWeights) -> str:
-    """Of everything that decides what comes out: graphs, weights, tokenizer."""
+    """Of everything that decides what a ranker gives: graphs, weights, tokenizer.
+
+    A reader that is added later is no part of it: an index stays good, as none of its vectors change.
+    """
     facts = {name: facts.sha256 for name, facts in files.items()} | {"weights": asdict(weights)}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

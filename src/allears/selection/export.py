@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import pool
+from allears.nn.weights import weights_digest
 from allears.selection import onnx_weights
 from allears.selection.bi_encoder import BiEncoder
 from allears.selection.bundle import (
@@ -108,6 +109,7 @@ def export(
             fingerprint=fingerprint(files, weights),
             files=files,
             metrics=dict(metrics or {}),
+            encoder_digest=weights_digest(model.encoder),
         )
         card.write(folder)
         _check(model, folder, tokenizer.size, precision)
@@ -129,7 +131,7 @@ def _write_encoder(
     ids = torch.ones(2, 3, dtype=torch.int64)
     inputs = {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
     tokens = {0: "batch", 1: "length"}
-    _trace(
+    trace(
         EncoderGraph(model),
         inputs,
         ["states", "vector"],
@@ -161,17 +163,18 @@ def _write_ranker(model: CoBERT, path: Path) -> list[str]:
         "vectors": {0: "candidates"},
         "scores": {0: "candidates"},
     }
-    _trace(Ranker(model), inputs, ["scores"], path, axes)
+    trace(Ranker(model), inputs, ["scores"], path, axes)
     return [path.name]
 
 
-def _trace(
+def trace(
     module: nn.Module,
     inputs: dict[str, Tensor],
     outputs: list[str],
     path: Path,
     axes: dict[str, dict[int, str]],
 ) -> None:
+    """Write a module as an ONNX graph; `axes` names the dimensions that may have any size."""
     with torch.no_grad(), warnings.catch_warnings():
         # The tracing exporter is called deprecated, but its successor asks for a package (onnxscript) more;
         # and it warns of every shape the tracer may have frozen, which `_check` looks at.

@@ -77,7 +77,8 @@ def side_weights(model: BiEncoder | CoBERT) -> SideWeights:
     """The learned scales, or ones where the model compares by plain dot products."""
     if isinstance(model, BiEncoder):
         scale = model.log_scale.exp().item() if model.similarity == "cosine" else 1.0
-        return SideWeights((scale,), (scale,))
+        own = model.persona_log_scale
+        return SideWeights((scale,), (scale if own is None else own.exp().item(),))
     sides = []
     for hop_scales, pooled_scale in (
         ("context_log_scales", "pooled_log_scale"),

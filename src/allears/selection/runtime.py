@@ -44,6 +44,11 @@ class EncodedQueries:
     def __len__(self) -> int:
         return len(self.contexts)
 
+    def row(self, number: int) -> EncodedQueries:
+        """One of the queries, alone."""
+        one = slice(number, number + 1)
+        return EncodedQueries(self.contexts[one], self.personas[one], self.vectors[one])
+
 
 @dataclass(frozen=True, slots=True)
 class Attention:
@@ -129,8 +134,8 @@ class OnnxSelector:
         folder = Path(path)
         card = BundleCard.read(folder)
         check_files(folder, card, verify=verify)
-        ranker = _session(folder / RANKER_FILE, threads) if RANKER_FILE in card.files else None
-        return cls(card, WordPiece(folder), _session(folder / ENCODER_FILE, threads), ranker)
+        ranker = open_graph(folder / RANKER_FILE, threads) if RANKER_FILE in card.files else None
+        return cls(card, WordPiece(folder), open_graph(folder / ENCODER_FILE, threads), ranker)
 
     def encode_responses(self, texts: Sequence[str]) -> CandidateStates:
         """Candidates for `score`, or for an index: vectors in float32, token states (CoBERT) in float16."""
@@ -222,13 +227,29 @@ class OnnxSelector:
         return Attention(
             reply_tokens=self._words(reply),
             context_tokens=self._words(context),
-            context=self._looks_at(reply, context),
+            context=self._looks_at(reply.states, context.states),
             persona_tokens=[] if persona is None else self._words(persona),
-            persona=None if persona is None else self._looks_at(reply, persona),
+            persona=None if persona is None else self._looks_at(reply.states, persona.states),
         )
 
-    def _looks_at(self, reply: Text, other: Text) -> Floats:
-        affinity = reply.states @ other.states.T / self.card.temperature  # equation 1, transposed
+    def persona_attention(self, query: EncodedQueries, reply: Floats) -> Floats:
+        """How a reply's attention to one query's persona is shared among its sentences; the shares sum to one.
+
+        `reply` are the reply's token states, as encoded candidates have them. The marks between sentences draw
+        attention too, but mean nothing; they are left out.
+        """
+        persona = query.personas[0]
+        if persona is None:
+            return np.zeros(0, np.float32)
+        ends = persona.ids == self.tokenizer.end
+        sentence = np.cumsum(ends) - ends  # which sentence each token belongs to
+        weights = self._looks_at(reply, persona.states).mean(0)
+        weights[ends | (persona.ids == self.tokenizer.start)] = 0
+        shares = np.bincount(sentence, weights, minlength=int(ends.sum()))[: int(ends.sum())]
+        return (shares / max(float(shares.sum()), 1e-9)).astype(np.float32)
+
+    def _looks_at(self, reply: Floats, other: Floats) -> Floats:
+        affinity = reply @ other.T / self.card.temperature  # equation 1, transposed
         weights = np.exp(affinity - affinity.max(-1, keepdims=True))
         found: Floats = weights / weights.sum(-1, keepdims=True)  # equation 3
         return found
@@ -237,7 +258,8 @@ class OnnxSelector:
         return [self.tokenizer.backend.id_to_token(int(token)) or "" for token in text.ids]
 
 
-def _session(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
+def open_graph(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
+    """A graph of a bundle on the CPU; one that cannot be loaded is one sentence."""
     options = onnxruntime.SessionOptions()
     if threads is not None:
         options.intra_op_num_threads = threads

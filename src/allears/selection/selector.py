@@ -59,6 +59,11 @@ class CandidateStates:
     def __len__(self) -> int:
         return len(self.vectors)
 
+    def of(self, candidate: int) -> npt.NDArray[np.float32]:
+        """One candidate's token states [n, d]."""
+        found = self.states[self.offsets[candidate] : self.offsets[candidate + 1]]
+        return np.asarray(found, np.float32)
+
     def padded(self, chosen: Indices) -> tuple[npt.NDArray[np.float32], Indices]:
         """Token states [len(chosen), longest, d] and their mask, no longer than these candidates need."""
         starts, stops = self.offsets[chosen], self.offsets[chosen + 1]

@@ -49,7 +49,8 @@ def first_stage_vectors(contexts: Floats, personas: Floats, weights: SideWeights
     part (CoBERT as in the paper) is searched by the mean of context and persona. A missing persona is zeros.
     """
     context, persona = weights.context[-1], weights.persona[-1]
-    if len(weights.context) > 1 and context > 0:  # CoBERT with `pooled`
+    pooled = len(weights.context) > 1 and context > 0  # CoBERT with `pooled`
+    if pooled or context != persona:  # or a Bi-encoder whose persona has a scale of its own
         return context * contexts + persona * personas
     known = personas.any(-1, keepdims=True)
     mean: Floats = ((contexts + personas) / (1 + known.astype(np.float32))).astype(np.float32)

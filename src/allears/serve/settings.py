@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from allears.errors import AllearsError
 
-LONGEST_MESSAGE = 4000  # characters; what a person writes in one go is far shorter
+LONGEST_MESSAGE = 8000  # characters: as many as the listener reads
 SHORTEST_TOKEN = 16  # characters; whoever guesses a token reads a person's conversations
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -33,10 +33,11 @@ class Settings:
     burst: int = 60  # requests a person may make at once
 
     def __post_init__(self) -> None:
-        if not self.local and not self.tokens:
+        reachable_as = [name for name in (self.host, *self.hosts) if not _is_local(name)]
+        if reachable_as and not self.tokens:
             raise AllearsError(
-                f"on {self.host} other machines can reach the server, so it needs an access token: add --token, "
-                "--token-file or the variable ALLEARS_TOKEN, or listen on 127.0.0.1"
+                f"as {reachable_as[0]} other machines can reach the server, so it needs an access token: add --token, "
+                "--token-file or the variable ALLEARS_TOKEN, or listen on 127.0.0.1 only"
             )
         for token in (*self.tokens, *([self.metrics_token] if self.metrics_token is not None else [])):
             if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
@@ -55,7 +56,11 @@ class Settings:
     @property
     def local(self) -> bool:
         """Whether only this machine can reach the server."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return _is_local(self.host)
+
+
+def _is_local(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"

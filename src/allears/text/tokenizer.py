@@ -56,11 +56,20 @@ class WordPiece:
         raise AllearsError(f"the tokenizer has none of the special tokens {', '.join(names)}")
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
-        return [item.ids for item in self.backend.encode_batch(list(texts), add_special_tokens=False)]
+        whole = [_whole(text) for text in texts]
+        return [item.ids for item in self.backend.encode_batch(whole, add_special_tokens=False)]
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Where each token of `encode_many` stands in the text: its first character and the one after its last."""
-        return list(self.backend.encode(text, add_special_tokens=False).offsets)
+        return list(self.backend.encode(_whole(text), add_special_tokens=False).offsets)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _whole(text: str) -> str:
+    """Halves of characters, as cut JSON brings them, are no text to the Rust side; all others keep their place."""
+    return _HALF.sub("\ufffd", text)
 
 
 _WORD = re.compile(r"\w+|[^\w\s]", re.UNICODE)

@@ -129,7 +129,7 @@ def evaluate_understanding(
     hits = {k: top_hits(found, gold, k) for k in TOPS}
     said = found >= THRESHOLD if head.multi_label else best_label(found)
     pointed = None
-    if head.rationales and isinstance(model, PointingModel):
+    if isinstance(model, PointingModel) and model.points(head):
         pointed = float(model.rationale_scores(head, chosen).mean())
     return UnderstandingReport(
         head=head,

@@ -1,4 +1,4 @@
-"""One way to open whatever can answer a head: a trained reader, or a baseline that is fitted on the spot."""
+"""One way to open whatever can answer a head: a trained reader, a bundle, or a baseline that is fitted on the spot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.errors import AllearsError
+from allears.selection.loading import default_bundle
 from allears.understanding.classifier import Classifier, Probabilities
 from allears.understanding.heads import Head
 from allears.understanding.labels import POLARITIES
@@ -28,7 +29,9 @@ class ReadingModel(Protocol):
 
 @runtime_checkable
 class PointingModel(Protocol):
-    """One that can also say where."""
+    """One that can also say where, for some heads."""
+
+    def points(self, head: Head) -> bool: ...
 
     def rationale_scores(self, head: Head, readings: Sequence[Reading]) -> npt.NDArray[np.float64]: ...
 
@@ -51,7 +54,10 @@ def load_reading_model(
     corpus: str | Path | None = None,
     device: str = "cpu",
 ) -> ReadingModel:
-    """`fasttext` (fitted on the train split now), `vader` (ed-polarity only), or a reader's run folder."""
+    """`default`, a bundle folder (ONNX), a reader's run folder (torch), `fasttext` or `vader`.
+
+    fastText is fitted on the train split now; VADER is for ed-polarity only.
+    """
     if str(name) == FASTTEXT:
         return fit_fasttext(head, root, corpus=corpus)
     if str(name) == VADER:
@@ -60,14 +66,14 @@ def load_reading_model(
         from allears.understanding.sentiment import VaderSentiment
 
         return ClassifierModel(VaderSentiment())
-    if str(name) == DEFAULT:
+    folder = default_bundle() if str(name) == DEFAULT else Path(name)
+    if not folder.is_dir():
         raise AllearsError(
-            "this install carries no default reader; name a run folder of `allears train recipes/reader.toml`, "
-            "or fasttext"
+            f"{name}: no such model; give a reader's run folder, a bundle folder, 'default', or 'fasttext'"
         )
-    if not Path(name).is_dir():
-        raise AllearsError(f"{name}: no such model; give a reader's run folder, or 'fasttext'")
-    return _load_run(Path(name), device)
+    if (folder / "bundle.json").is_file():
+        return _load_bundle(folder, device)
+    return _load_run(folder, device)
 
 
 def fit_fasttext(
@@ -85,6 +91,14 @@ def fit_fasttext(
     )
 
 
+def _load_bundle(folder: Path, device: str) -> ReadingModel:
+    if device != "cpu":
+        raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
+    from allears.understanding.runtime import OnnxReader
+
+    return OnnxReader.from_bundle(folder)
+
+
 def _load_run(folder: Path, device: str) -> ReadingModel:
     try:
         import torch
@@ -95,7 +109,7 @@ def _load_run(folder: Path, device: str) -> ReadingModel:
             raise
         raise AllearsError(
             f"{folder}: a training run needs {error.name}, which is not installed; "
-            'run pip install "allears[train]"'
+            'run pip install "allears[train]", or name an exported bundle'
         ) from error
     try:
         known = torch.device(device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from allears.understanding.dataset import NOT_ASKED
+from allears.understanding.layout import NOT_ASKED
 
 
 def label_loss(logits: Tensor, gold: Tensor, *, multi_label: bool, smoothing: float = 0.0) -> Tensor:

@@ -112,28 +112,37 @@ def _examples(conversations: Sequence[Conversation]) -> Iterator[str]:
         yield ""
 
 
-def rules_picture(rules: list[Any], path: Path) -> None:
-    """What is left after each rule, one panel for each kind of thing that rules remove."""
+def rules_picture(rules: Sequence[Any], path: Path) -> None:
+    """A line for each rule: what share of what was there at first is left after it, and how many it removed."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib.figure import Figure
 
     units = list(dict.fromkeys(rule.unit for rule in rules))
-    sizes = [sum(rule.unit == unit for rule in rules) for unit in units]
-    figure = Figure(figsize=(8, 0.9 * len(units) + 0.3 * len(rules)), layout="constrained")
-    panels = figure.subplots(len(units), 1, squeeze=False, height_ratios=[size + 1.5 for size in sizes])[:, 0]
-    for axes, unit in zip(panels, units, strict=True):
+    figure = Figure(figsize=(9, 0.8 + 0.27 * (len(rules) + 1.4 * len(units))), layout="constrained")
+    axes = figure.subplots()
+    place = 0.0
+    places, names = [], []
+    for unit in units:
         mine = [rule for rule in rules if rule.unit == unit]
-        axes.barh([rule.name for rule in mine], [rule.left for rule in mine], color="#3d7ea6", label="left")
-        axes.barh(
-            [rule.name for rule in mine], [rule.removed for rule in mine], left=[rule.left for rule in mine],
-            color="#e07a5f", label="removed",
-        )  # fmt: skip
-        axes.invert_yaxis()
-        axes.set_title(unit, loc="left", fontsize=10)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-    panels[0].legend(frameon=False, loc="lower right", ncols=2, bbox_to_anchor=(1, 1))
+        at_first = max(mine[0].removed + mine[0].left, 1)
+        axes.text(0, place, f"{at_first:,} {unit}", weight="bold", va="center")
+        for rule in mine:
+            place += 1
+            left, removed = rule.left / at_first, rule.removed / at_first
+            axes.barh(place, left, 0.7, color="#3d7ea6")
+            axes.barh(place, removed, 0.7, left=left, color="#e07a5f")
+            said = f"-{rule.removed:,}" if rule.removed else "0"
+            axes.text(1.01, place, said, va="center", color="#b4472a" if rule.removed else "#888888")
+            places.append(place)
+            names.append(rule.name)
+        place += 1.4
+    axes.set_yticks(places, names)
+    axes.set_ylim(place - 0.6, -0.8)
+    axes.set_xlim(0, 1.13)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
+    axes.set_title("what each rule left (blue) and removed (red)", loc="left", pad=10)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
     figure.savefig(path, dpi=130, facecolor="white")

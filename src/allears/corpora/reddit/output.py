@@ -42,7 +42,7 @@ def write_corpus(options: Options, report: Any, key: bytes | None) -> None:
     new = options.work / "corpus"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
-    personas = _personas(options.work / "personas.parquet")
+    personas = personas_by_author(options.work / "personas.parquet")
     statistics = {split: Statistics() for split in SPLITS}
     examples = Examples()
     with (
@@ -103,7 +103,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
 
 
-def _personas(path: Path) -> dict[str, str]:
+def personas_by_author(path: Path) -> dict[str, str]:
     """One text a person, a line a sentence: a tenth of the memory of as many objects."""
     found: dict[str, str] = {}
     for row in _rows(path):

@@ -2,7 +2,7 @@
 
 People in distress type fast, hide words from filters and leave out letters. Every step below undoes one of
 these habits, and only towards words that matter here: a word that the patterns do not know is left alone, and
-so is every real English word that merely looks like one of theirs (`real_words.txt`).
+so is every real English word that merely looks like one of theirs (tables/real_words.txt).
 
 All of it is linear in the length of the text.
 """
@@ -23,54 +23,6 @@ LEET = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t"
 LOOKALIKES = str.maketrans("аеорсхіуктвнмѕјԁ", "aeopcxiyktbhmsjd")
 PICTURES = MappingProxyType({"🔪": " knife ", "🗡": " knife ", "🔫": " gun ", "💊": " pills ", "🪦": " grave ", "⚰": " coffin "})  # fmt: skip
 
-# What is written short, and contractions with their apostrophe gone.
-SHORT: Mapping[str, str] = MappingProxyType(
-    {
-        # text-speak
-        "u": "you", "ur": "your", "r": "are", "n": "and", "y": "why", "2": "to", "4": "for", "w": "with", "b4": "before",
-        "bc": "because", "cuz": "because", "coz": "because", "cos": "because", "cause": "because", "tho": "though",
-        "abt": "about", "bout": "about", "ppl": "people", "sm": "so much", "rn": "right now", "atm": "right now",
-        "tmrw": "tomorrow", "tmr": "tomorrow", "tmw": "tomorrow", "2moro": "tomorrow", "2morrow": "tomorrow",
-        "2nite": "tonight", "2night": "tonight", "tonite": "tonight", "2day": "today", "nite": "night",
-        "pls": "please", "plz": "please", "rly": "really", "srsly": "seriously", "idk": "i do not know",
-        "idc": "i do not care", "ik": "i know", "iwtd": "i want to die", "iwd": "i want to die",
-        "idwtl": "i do not want to live", "idw2l": "i do not want to live", "kms": "kill myself", "kys": "kill yourself",
-        "kmslf": "kill myself", "ctb": "catch the bus", "sh": "self harm", "s/h": "self harm", "si": "si",
-        "sewerslide": "suicide", "sewercide": "suicide", "sueicide": "suicide", "sui": "suicide", "suey": "suicide",
-        "unalive": "kill", "unalived": "killed", "unaliving": "killing", "unlive": "kill", "grippy": "grippy",
-        "no1": "nobody", "noone": "nobody", "any1": "anyone", "some1": "someone", "sm1": "someone", "every1": "everyone",
-        "bf": "boyfriend", "gf": "girlfriend", "bff": "friend", "hubby": "husband", "mom": "mum", "mommy": "mum",
-        "momma": "mum", "mama": "mum", "mam": "mum", "mummy": "mum", "mother": "mum", "ma": "mum", "daddy": "dad", "father": "dad", "papa": "dad", "pops": "dad",
-        "stepdad": "stepfather", "stepmom": "stepmother", "stepmum": "stepmother", "bro": "brother", "sis": "sister",
-        "grandad": "grandfather", "granddad": "grandfather", "grandpa": "grandfather", "grandma": "grandmother",
-        "gran": "grandmother", "granny": "grandmother", "kiddo": "child", "bby": "baby",
-        "cud": "could", "wud": "would", "wld": "would", "shud": "should", "cld": "could", "b": "be", "wen": "when",
-        "wat": "what", "wot": "what", "dat": "that", "da": "the", "teh": "the", "dis": "this", "dem": "them", "em": "them",
-        "im": "i am", "ima": "i am going to", "imma": "i am going to", "ive": "i have", "id": "i would",
-        "iam": "i am", "gonna": "going to", "gunna": "going to", "gona": "going to", "goin": "going", "wanna": "want to", "wana": "want to",
-        "tryna": "trying to", "gotta": "have to", "hafta": "have to", "lemme": "let me", "gimme": "give me",
-        "finna": "going to", "boutta": "about to", "bouta": "about to", "kinda": "kind of", "sorta": "sort of", "outta": "out of",
-        "dont": "do not", "dnt": "do not", "doesnt": "does not", "didnt": "did not", "wont": "will not", "cant": "can not",
-        "cannot": "can not", "couldnt": "could not", "wouldnt": "would not", "shouldnt": "should not", "isnt": "is not",
-        "arent": "are not", "wasnt": "was not", "werent": "were not", "havent": "have not", "hasnt": "has not",
-        "hadnt": "had not", "aint": "is not", "mustnt": "must not", "neednt": "need not",
-        "hes": "he is", "shes": "she is", "theyre": "they are", "youre": "you are", "whats": "what is", "theres": "there is",
-        "thats": "that is", "its": "it is", "theyll": "they will", "hell": "hell", "shell": "she will", "youll": "you will",
-        "itll": "it will", "theyve": "they have", "youve": "you have", "weve": "we have", "nobodys": "nobody is", "everyones": "everyone is",
-        "alr": "already", "fr": "for real", "ngl": "not going to lie", "tbh": "to be honest", "fml": "my life is ruined",
-        "anymore": "any more", "nomore": "no more", "alot": "a lot", "nobody": "nobody", "everybody": "everyone", "somebody": "someone", "anybody": "anyone",
-        "tonigt": "tonight", "tomorow": "tomorrow", "tommorow": "tomorrow", "myself": "myself", "meself": "myself", "mysel": "myself",
-        "dieing": "dying", "dyeing": "dying", "ded": "dead", "dei": "die", "dyed": "died", "cuting": "cutting", "cutt": "cut",
-        "of'd": "offed", "beets": "beats", "hert": "hurt", "herts": "hurts", "huting": "hurting", "no": "no", "rapped": "rapped",
-        "unkle": "uncle", "x": "ex", "pils": "pills", "meds": "medicine", "medication": "medicine", "tablets": "pills", "tablet": "tablet",
-    }
-)  # fmt: skip
-# With an apostrophe these are clear; without one they are other words ("ill", "were", "well").
-APOSTROPHES: Mapping[str, str] = MappingProxyType(
-    {"i'll": "i will", "we're": "we are", "we'll": "we will", "he'll": "he will", "she'll": "she will",
-     "he'd": "he would", "she'd": "she would", "we'd": "we would", "they'd": "they would", "i'd": "i would", "who's": "who is",
-     "let's": "lets", "s/h": "self harm", "s/h-ing": "self harming", "s/h'd": "self harmed"}
-)  # fmt: skip
 
 LONGEST_WORD = 40  # longer ones are links or keyboards slept on
 _SHORTEST_MISSPELT = 4
@@ -89,8 +41,15 @@ _APOSTROPHE_LIKE = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "
 class Normaliser:
     """Knows the words of the patterns; hands out text in plain words with a blank at both ends."""
 
-    def __init__(self, vocabulary: Iterable[str], real_words: Iterable[str] = ()):
+    def __init__(
+        self,
+        vocabulary: Iterable[str],
+        spellings: Mapping[str, str] = MappingProxyType({}),  # short or by ear → in full
+        apostrophes: Mapping[str, str] = MappingProxyType({}),  # clear only with their apostrophe
+        real_words: Iterable[str] = (),  # look like words of the vocabulary and are others
+    ):
         self.words = frozenset(vocabulary)
+        self.spellings, self.apostrophes = spellings, apostrophes
         self.real_words = frozenset(real_words) | self.words
         self.squeezed = _first_of(((_DOUBLE.sub(r"\1", word), word) for word in sorted(self.words)), 3)
         self.longest = max((len(word) for word in self.words), default=0)
@@ -117,8 +76,8 @@ class Normaliser:
 
     def _understood(self, piece: str) -> tuple[str, ...]:
         """The plain words that one piece between blanks stands for."""
-        if piece in APOSTROPHES:
-            return tuple(APOSTROPHES[piece].split())
+        if piece in self.apostrophes:
+            return tuple(self.apostrophes[piece].split())
         bare = piece.replace("'", "").strip("*_-~/\\#&+=^%")
         known = self._known(bare)
         if known:
@@ -142,8 +101,8 @@ class Normaliser:
     def _known(self, word: str) -> tuple[str, ...]:
         """The word itself, its long form, or the word it is with letters repeated; nothing if unknown."""
         for guess in (word, _MANY.sub(r"\1\1", word), _MANY.sub(r"\1", word)):
-            if guess in SHORT:
-                return tuple(SHORT[guess].split())
+            if guess in self.spellings:
+                return tuple(self.spellings[guess].split())
             if guess in self.words:
                 return (guess,)
         if word in self.real_words:
@@ -192,7 +151,7 @@ class Normaliser:
         parts = best[-1] or ()
         if not any(len(part) > 2 and part in SERIOUS for part in parts):
             return ()  # "forme", "tobe": harmless, and real words fall apart like this
-        return tuple(word for part in parts for word in (SHORT[part].split() if part in SHORT else (part,)))
+        return tuple(word for part in parts for word in (self.spellings[part].split() if part in self.spellings else (part,)))
 
 
 # Words that a misread glued or censored word may well be: only these justify taking a word apart.

@@ -1,4 +1,4 @@
-"""The pattern layer: named patterns of danger, and what excuses them, read from the tables in patterns/."""
+"""The pattern layer: named patterns of danger, and what excuses them, read from tables/."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _windows(words: Sequence[str]) -> Iterator[Sequence[str]]:
 def pattern_table() -> PatternTable:
     """The tables that ship with allears, read once."""
     room = files("allears.listener.safety")
-    folder = room / "patterns"
+    folder = room / "tables"
     lists = _lists(_toml(folder / "lists.toml"))
     harmless = _toml(folder / "harmless.toml")
     patterns = tuple(
@@ -151,8 +151,10 @@ def pattern_table() -> PatternTable:
         chain.from_iterable(entry.phrases + entry.unless for entry in (*idioms, *contexts)),
     )
     vocabulary = frozenset(word for phrase in spoken for word in phrase.words)
-    real_words = (room / "real_words.txt").read_text(encoding="utf-8").split()
-    return PatternTable(patterns, idioms, contexts, Normaliser(vocabulary, real_words))
+    spellings = _toml(folder / "spellings.toml")
+    real_words = (folder / "real_words.txt").read_text(encoding="utf-8").split()
+    normalise = Normaliser(vocabulary, spellings["spellings"], spellings["apostrophes"], real_words)
+    return PatternTable(patterns, idioms, contexts, normalise)
 
 
 def _toml(path: Traversable) -> Mapping[str, Any]:

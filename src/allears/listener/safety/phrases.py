@@ -6,6 +6,7 @@
     kill _ myself              _ : up to three words between;  __ : up to seven
     i am? suicidal             ? : the place may be empty
     suicid*                    * : any ending
+    ^ yes $                    ^ : only at the beginning of the message;  $ : only at its end
 
 Phrases are found in normalised text (`normalise.py`). They never reach over the end of a sentence. Every gap is
 bounded and nothing is nested, so a search takes time in proportion to the text.
@@ -14,7 +15,7 @@ bounded and nothing is nested, so a search takes time in proportion to the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,7 +48,9 @@ def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
     parts: list[str] = []
     needed: list[frozenset[str]] = []
     known: set[str] = set()
-    for place in text.split():
+    places = text.split()
+    start, end = places[:1] == ["^"], places[-1:] == ["$"]
+    for place in places[start : len(places) - end]:
         optional = place.endswith("?")
         place = place.removesuffix("?")
         if place in _GAPS:
@@ -62,7 +65,8 @@ def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
     if not needed and "*" not in text:
         raise ValueError(f"the phrase {text!r} has no word that must be there")
     pattern = "".join(parts)
-    return Phrase(text, rf"{pattern}(?= )", tuple(needed), frozenset(known))
+    pattern = f"{'^' if start else ''}{pattern}{'(?: [.])? $' if end else '(?= )'}"
+    return Phrase(text, pattern, tuple(needed), frozenset(known))
 
 
 def compile_lines(text: str, lists: Mapping[str, tuple[str, ...]]) -> tuple[Phrase, ...]:

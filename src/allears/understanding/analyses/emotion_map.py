@@ -72,6 +72,12 @@ def classifier_vectors(model: ReadingModel, head: Head) -> Values:
     """A trained model's own vector of every emotion: the rows of its last layer."""
     if isinstance(model, ClassifierModel):
         return _fasttext_rows(model)
+    from allears.understanding.runtime import OnnxReader
+
+    if isinstance(model, OnnxReader):  # its heads are inside a graph, and there may be no torch to ask
+        raise AllearsError(
+            "a bundle does not show its labels' vectors; give a reader's run folder, or fasttext"
+        )
     from allears.understanding.saved import TorchReader  # loaded already, if this is one
 
     if not isinstance(model, TorchReader):

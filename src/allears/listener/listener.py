@@ -1,0 +1,305 @@
+"""One turn, from the door to the answer. This is the only place that knows the order.
+
+message -> screen -> read -> remember -> propose -> rank -> review -> reply + why
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.errors import AllearsError
+from allears.listener import requests
+from allears.listener.contract import (
+    Change,
+    Likely,
+    PersonaUse,
+    Proposal,
+    Proposed,
+    Proposer,
+    Ranked,
+    Reply,
+    Request,
+    Why,
+)
+from allears.listener.pool import Line, open_index, read_pool, shipped_pool
+from allears.listener.proposers import PoolProposer
+from allears.listener.ranking import Moment, Weights, rank
+from allears.listener.safety.dangers import SafetyState
+from allears.listener.safety.replies import fixed_reply
+from allears.listener.safety.review import review
+from allears.listener.safety.screen import CrisisScreen
+from allears.listener.senses import Senses
+from allears.listener.stages import stage, strategies
+from allears.selection.evaluate import Watch, unwatched
+from allears.selection.runtime import EncodedQueries, OnnxSelector
+from allears.selection.selector import Query
+from allears.understanding.persona.contract import PersonaExtractor
+from allears.understanding.persona.memory import merge
+from allears.understanding.persona.provenance import extract_persona
+
+CONTEXT_TURNS = 6
+LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
+SHOWN = 10  # candidates in `why`
+_WORDS = re.compile(r"\S+\s*")
+
+
+class Listener:
+    """Answers with care, and can say why. It keeps nothing: all state is in the conversation."""
+
+    def __init__(
+        self,
+        selector: OnnxSelector,
+        senses: Senses,
+        proposers: Sequence[Proposer],
+        *,
+        screen: CrisisScreen,
+        extractor: PersonaExtractor,
+        country: str | None = None,
+        weights: Weights = Weights(),  # noqa: B008 - frozen
+    ):
+        self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
+        self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
+
+    @classmethod
+    def from_bundle(
+        cls,
+        bundle: Path | str = "default",
+        *,
+        pools: Sequence[Path | str] = (),
+        country: str | None = None,
+        threads: int | None = None,
+        cache: Path | None = None,
+        watch: Watch = unwatched,
+    ) -> Listener:
+        """Open a bundle, with the shipped pool and your own `pools` beside it.
+
+        The pool's index is built the first time (half a minute) and kept in the cache folder.
+        """
+        from allears.understanding.persona.loading import load_extractor
+        from allears.understanding.runtime import OnnxReader
+
+        selector = OnnxSelector.from_bundle(bundle, threads=threads)
+        reader = OnnxReader.from_bundle(bundle, encoder=selector.encoder, tokenizer=selector.tokenizer)
+        senses = Senses(reader)
+        lines: list[Line] = shipped_pool()
+        for pool in pools:
+            lines += read_pool(pool)
+        index = open_index(lines, selector, folder=cache, watch=watch)
+        return cls(
+            selector,
+            senses,
+            [PoolProposer(index)],
+            screen=CrisisScreen(head=senses.risk),
+            extractor=load_extractor("copy"),
+            country=country,
+        )
+
+    def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply:
+        return self.respond_many([message], [conversation], seeds=[seed])[0]
+
+    async def arespond(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+    ) -> Reply:
+        import asyncio
+
+        return await asyncio.to_thread(self.respond, message, conversation, seed=seed)
+
+    def stream(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+    ) -> Iterator[str | Reply]:
+        """The reply word by word, then the whole `Reply`. It is reviewed as a whole before its first word is shown."""
+        reply = self.respond(message, conversation, seed=seed)
+        yield from _WORDS.findall(reply.text)
+        yield reply
+
+    def respond_many(
+        self, messages: Sequence[str], conversations: Sequence[Conversation | None], *, seeds: Sequence[int]
+    ) -> list[Reply]:
+        """Several people at once; what can be encoded together is. The replies are those of one by one."""
+        turns = [
+            _Turn(_checked(message), conversation or Conversation(id="", turns=()), seed)
+            for message, conversation, seed in zip(messages, conversations, seeds, strict=True)
+        ]
+        with clock(turns, "screen"):
+            for turn in turns:
+                self._screen(turn)
+        open_turns = [turn for turn in turns if turn.reply is None]
+        if open_turns:
+            with clock(open_turns, "read"):
+                self._read(open_turns)
+            with clock(open_turns, "remember"):
+                for turn in open_turns:
+                    self._remember(turn)
+            with clock(open_turns, "encode"):
+                encoded = self.selector.encode_queries([turn.query for turn in open_turns])
+            for row, turn in enumerate(open_turns):
+                self._choose(turn, encoded.row(row))
+        return [turn.finished() for turn in turns]
+
+    # --- the steps
+
+    def _screen(self, turn: _Turn) -> None:
+        state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
+        found = self.screen.check(turn.message, turn.conversation.turns, state)
+        turn.screening = found.to_dict()
+        turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
+        if found.answer:
+            text = fixed_reply(found, country=self.country)
+            turn.reply, turn.why = text, Why("crisis", turn.screening, seed=turn.seed)
+            return
+        request = requests.asked(turn.message)
+        if request:
+            text, after, gone = requests.answer(request, turn.conversation)
+            turn.conversation = after
+            turn.reply = text
+            turn.why = Why(
+                "forget" if request.startswith("forget") else "memory",
+                turn.screening,
+                changes=tuple(Change(sentence.text, "", "forgotten") for sentence in gone),
+                seed=turn.seed,
+            )
+
+    def _read(self, turns: Sequence[_Turn]) -> None:
+        for turn, (emotions, read) in zip(
+            turns, self.senses.read([turn.turns for turn in turns]), strict=True
+        ):
+            turn.emotions = emotions
+            turn.stage = stage(turn.turns, emotions)
+            turn.strategies = strategies(read, turn.stage, turn.turns)
+
+    def _remember(self, turn: _Turn) -> None:
+        number = len(turn.conversation.turns) + 1
+        told = extract_persona(self.extractor, [(number, turn.message)])
+        merged = merge(turn.persona, told.kept)
+        turn.learned = tuple(
+            sentence for sentence in merged.persona.sentences if sentence not in turn.persona.sentences
+        )
+        turn.changes = tuple(Change(each.old.text, each.new.text, each.reason) for each in merged.changes)
+        turn.persona = merged.persona
+        limit = self.selector.card.limits.persona_sentences
+        # what was just said is in the context already; the persona is what is known from before
+        before = [sentence.text for sentence in merged.persona.sentences if sentence not in turn.learned]
+        turn.query = Query(turn.turns[-CONTEXT_TURNS:], tuple(before[-limit:] if limit else ()))
+
+    def _choose(self, turn: _Turn, query: EncodedQueries) -> None:
+        request = Request(
+            turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed, query
+        )
+        with clock([turn], "propose"):
+            proposed = [proposer.propose(request) for proposer in self.proposers]
+        with clock([turn], "rank"):
+            scores = [self.selector.rank(query, each.states, each.chosen[None])[0] for each in proposed]
+            moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage)
+            proposals = [proposal for each in proposed for proposal in each.proposals]
+            ranked = _pick(rank(proposals, np.concatenate(scores), moment, self.weights), turn.seed)
+        with clock([turn], "review"):
+            kept, refused = self._review(ranked)
+        turn.reply, turn.said = kept[0].proposal.text, kept[0].proposal.strategy
+        turn.why = Why(
+            "reply",
+            turn.screening,
+            turn.emotions[:5],
+            turn.said,
+            turn.strategies,
+            turn.stage,
+            self._persona_use(turn, kept[0].proposal, proposed, query),
+            turn.learned,
+            turn.changes,
+            tuple(kept[:SHOWN]),
+            tuple(refused),
+            turn.seed,
+        )
+
+    def _review(self, ranked: list[Ranked]) -> tuple[list[Ranked], list[str]]:
+        """The proposals from the first that our own review lets through, and what it refused."""
+        refused = []
+        for position, item in enumerate(ranked):
+            found = review(item.proposal.text)
+            if found.ok:
+                return ranked[position:], refused
+            refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
+        raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
+
+    def _persona_use(
+        self, turn: _Turn, said: Proposal, proposed: Sequence[Proposed], query: EncodedQueries
+    ) -> tuple[PersonaUse, ...]:
+        """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence."""
+        if not turn.query.persona:
+            return ()
+        source = next(each for each in proposed if said in each.proposals)
+        candidate = int(source.chosen[source.proposals.index(said)])
+        shares = self.selector.persona_attention(query, source.states.of(candidate))
+        pairs = zip(turn.query.persona, shares, strict=True)
+        return tuple(
+            sorted((PersonaUse(text, float(share)) for text, share in pairs), key=lambda use: -use.weight)
+        )
+
+
+class _Turn:
+    """What becomes known while one message is answered."""
+
+    def __init__(self, message: str, conversation: Conversation, seed: int):
+        self.message, self.conversation, self.seed = message, conversation, seed
+        self.turns = (*conversation.turns, Turn(Role.SEEKER, message))
+        self.persona: Persona = conversation.personas.get(Role.SEEKER.value, Persona())
+        self.milliseconds: dict[str, float] = {}
+        self.screening: Mapping[str, Any] = {}
+        self.labels: Mapping[str, Any] = conversation.labels
+        self.emotions: Likely = ()
+        self.strategies: Likely = ()
+        self.stage = ""
+        self.learned: tuple[PersonaSentence, ...] = ()
+        self.changes: tuple[Change, ...] = ()
+        self.query = Query(())
+        self.reply: str | None = None
+        self.said = ""  # the strategy of the reply
+        self.why = Why("reply")
+
+    def finished(self) -> Reply:
+        assert self.reply is not None
+        answer = Turn(Role.SUPPORTER, self.reply, strategy=self.said or None)
+        personas = self.conversation.personas
+        if self.why.kind == "reply" and (self.persona.sentences or Role.SEEKER.value in personas):
+            personas = {**personas, Role.SEEKER.value: self.persona}
+        after = replace(
+            self.conversation, turns=(*self.turns, answer), personas=personas, labels=dict(self.labels)
+        )
+        return Reply(self.reply, replace(self.why, milliseconds=self.milliseconds), after)
+
+
+@contextmanager
+def clock(turns: Sequence[_Turn], step: str) -> Iterator[None]:
+    """Notes how long a step took; several turns at once share it."""
+    start = time.perf_counter()
+    yield
+    share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
+    for turn in turns:
+        turn.milliseconds[step] = round(share, 2)
+
+
+def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
+    """Seed 0 says the best. Any other draws among those that are nearly as good, always the same for the same seed."""
+    near = [item for item in ranked[:8] if item.adjusted > ranked[0].adjusted - 0.5]
+    if not seed or len(near) < 2:
+        return ranked
+    chosen = near[int(np.random.default_rng(seed).integers(len(near)))]
+    return [chosen, *(item for item in ranked if item is not chosen)]
+
+
+def _checked(message: str) -> str:
+    if not isinstance(message, str) or not message.strip():
+        raise AllearsError("there is nothing to answer: the message is empty")
+    if len(message) > LONGEST_MESSAGE:
+        raise AllearsError(
+            f"the message has {len(message):,} characters; up to {LONGEST_MESSAGE:,} are read, so send it in parts"
+        )
+    return message.strip()

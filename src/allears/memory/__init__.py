@@ -1,0 +1,19 @@
+"""What is kept about people: their conversations and, if they agreed, who they are.
+
+Stored in a SQLite file by default, in PostgreSQL by URL; `Memory` is all that other rooms need.
+"""
+
+from allears.memory.errors import ConflictError, NotFoundError, UnavailableError
+from allears.memory.records import Counts, EarlierWording, StoredSentence, Summary
+from allears.memory.store import Memory
+
+__all__ = [
+    "ConflictError",
+    "Counts",
+    "EarlierWording",
+    "Memory",
+    "NotFoundError",
+    "StoredSentence",
+    "Summary",
+    "UnavailableError",
+]

@@ -1,0 +1,17 @@
+"""What can go wrong with a memory. Each is one sentence that says how to mend it."""
+
+from __future__ import annotations
+
+from allears.errors import AllearsError
+
+
+class NotFoundError(AllearsError):
+    """There is no such thing, for this person. Another person's things are told apart from nothing by nobody."""
+
+
+class ConflictError(AllearsError):
+    """Somebody else wrote to the conversation since it was loaded. Nothing was stored; load it again."""
+
+
+class UnavailableError(AllearsError):
+    """The database cannot be used now: stopped, full, locked, moved away. What was stored before is untouched."""

@@ -1,0 +1,109 @@
+"""The application: everything a server needs, put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from allears import __version__
+from allears.errors import AllearsError
+from allears.listener.contract import Responder
+from allears.memory import Memory
+from allears.serve import openai
+from allears.serve.auth import Door, security_scheme
+from allears.serve.batching import Batcher, BusyError
+from allears.serve.errors import tell_bad_request, tell_problem
+from allears.serve.gate import Gate
+from allears.serve.limits import RateLimit
+from allears.serve.metrics import Metrics
+from allears.serve.routes import conversations, everything, messages, operations, persona, socket
+from allears.serve.services import Services
+from allears.serve.settings import Settings
+from allears.serve.talk import Talk
+
+_DESCRIPTION = """Conversation that understands how a person feels, remembers who they are and answers with care.
+
+This is no therapist and no crisis line. Every message passes a crisis screen, which nothing here switches off."""
+_PUBLIC = ("/api/health", "/api/metrics")
+
+
+def create_app(responder: Responder, memory: Memory, settings: Settings | None = None) -> FastAPI:
+    """A server that answers with `responder` and stores in `memory`. Whoever made those closes them."""
+    settings = settings or Settings()
+    services = _services(responder, memory, settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await services.batcher.start()
+        yield
+        await services.batcher.stop()
+        await services.talk.stop()
+
+    app = FastAPI(
+        title="allears",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # its page would fetch scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    app.state.services = services
+    for module in (conversations, messages, socket, persona, everything, operations, openai):
+        app.include_router(module.router)
+    for kind in (HTTPException, AllearsError, BusyError):
+        app.add_exception_handler(kind, tell_problem)
+    app.add_exception_handler(RequestValidationError, tell_bad_request)
+    if settings.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+            expose_headers=["Retry-After"],
+        )
+    app.add_middleware(
+        Gate,
+        door=services.door,
+        limit=services.limit,
+        metrics=services.metrics,
+        body_bytes=settings.body_bytes,
+    )
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    return app
+
+
+def _services(responder: Responder, memory: Memory, settings: Settings) -> Services:
+    metrics = Metrics()
+    batcher = Batcher(responder, settings, metrics)
+    return Services(
+        settings=settings,
+        memory=memory,
+        metrics=metrics,
+        door=Door(settings),
+        limit=RateLimit(settings.rate, settings.burst),
+        batcher=batcher,
+        talk=Talk(memory, batcher, metrics),
+    )
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's OpenAPI description, with the token in it."""
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schema["components"]["securitySchemes"] = {"token": security_scheme()}
+        for path, methods in schema["paths"].items():
+            for operation in methods.values():
+                if path not in _PUBLIC:
+                    operation["security"] = [{}, {"token": []}]  # {}: a server without tokens asks for none
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,90 @@
+"""Errors as the server tells them: one sentence, the right status, and nothing of what was sent.
+
+Under /api it is `{"error": sentence}`, under /v1 the shape that OpenAI's clients read.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from allears.memory import ConflictError, NotFoundError, UnavailableError
+from allears.serve.batching import BusyError
+
+log = logging.getLogger("allears.serve")
+
+NO_CONVERSATION = "There is no such conversation."
+NO_SENTENCE = "There is no such sentence."
+_OPENAI_KINDS = {
+    401: ("authentication_error", "invalid_api_key"),
+    403: ("permission_error", None),
+    404: ("invalid_request_error", "not_found"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+}
+
+
+def error_response(path: str, error: HTTPException) -> JSONResponse:
+    """The answer to a request for `path` that ended with this error."""
+    return JSONResponse(error_body(path, error), error.status_code, headers=dict(error.headers or {}))
+
+
+def error_body(path: str, error: HTTPException) -> Mapping[str, Any]:
+    if not path.startswith("/v1/"):
+        return {"error": error.detail}
+    kind = "server_error" if error.status_code >= 500 else "invalid_request_error"
+    name, code = _OPENAI_KINDS.get(error.status_code, (kind, None))
+    return {"error": {"message": error.detail, "type": name, "param": None, "code": code}}
+
+
+def sentence(problems: Sequence[Mapping[str, Any]]) -> str:
+    """What is wrong with a request: where, and what was expected. Not what was sent."""
+    first = problems[0]
+    place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path", "header"))
+    what = str(first["msg"]).removeprefix("Value error, ")
+    return f"{place}: {what}." if place and not isinstance(first["loc"][-1], int) else f"{what}."
+
+
+def as_http_error(error: Exception) -> HTTPException:
+    """What went wrong inside, as a status and a sentence for whoever asked; for whoever runs the server, a log line."""
+    if isinstance(error, HTTPException):
+        return error
+    if isinstance(error, NotFoundError):  # the same words for what never was and for what is another's
+        return HTTPException(404, NO_CONVERSATION)
+    if isinstance(error, ConflictError):
+        return HTTPException(409, "Somebody else wrote to this conversation; load it again.")
+    if isinstance(error, BusyError):
+        return _later("Many people are talking right now; try again in a moment.")
+    if isinstance(error, UnavailableError):
+        log.error("%s", error)  # its words are about the database: where it is, what it lacks
+        return _later("The database cannot be used now; try again in a moment.")
+    log.error("%s", where(error))
+    return _later("The listener cannot answer now; try again in a moment.")
+
+
+def where(error: Exception) -> str:
+    """An exception's kind and the lines it came through, without its words: they may hold what a person wrote."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    steps = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
+    return f"{type(error).__name__} at {steps}"
+
+
+def _later(text: str) -> HTTPException:
+    return HTTPException(503, text, headers={"Retry-After": "1"})
+
+
+async def tell_problem(request: Request, error: Exception) -> JSONResponse:
+    return error_response(request.url.path, as_http_error(error))
+
+
+async def tell_bad_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    status = 400 if request.url.path.startswith("/v1/") else 422
+    return error_response(request.url.path, HTTPException(status, sentence(error.errors())))

@@ -1,0 +1,37 @@
+"""What the routes work with, made once per server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+
+from allears.memory import Memory
+from allears.serve.auth import Door
+from allears.serve.batching import Batcher
+from allears.serve.limits import RateLimit
+from allears.serve.metrics import Metrics
+from allears.serve.settings import Settings
+from allears.serve.talk import Talk
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    memory: Memory
+    metrics: Metrics
+    door: Door
+    limit: RateLimit
+    batcher: Batcher
+    talk: Talk
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    found: Services = connection.app.state.services
+    return found
+
+
+def person_of(connection: HTTPConnection) -> str:
+    """Whom the gate let in. There is no other way to become a person."""
+    person: str = connection.state.person
+    return person

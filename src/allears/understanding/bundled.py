@@ -1,0 +1,88 @@
+"""A reader in a bundle: `reader.onnx`, its heads on the states of the bundle's encoder, and `reader.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from allears.errors import AllearsError
+from allears.text.layout import Limits
+
+FORMAT = 1
+READER_FILE = "reader.onnx"
+READER_CARD_FILE = "reader.json"
+
+
+def logits_output(head: str) -> str:
+    """What `reader.onnx` calls a head's logits [B, labels]."""
+    return f"{head}.logits"
+
+
+def tokens_output(head: str) -> str:
+    """What it calls the token logits [B, L] of a head that points."""
+    return f"{head}.tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class BundledReaderCard:
+    """What `reader.json` says."""
+
+    heads: Mapping[str, tuple[str, ...]]  # name -> labels, in the order of the columns
+    limits: Limits
+    size: int  # of a token's state
+    pooling: str
+    multi_label: tuple[str, ...] = ()  # heads whose labels do not exclude each other
+    pointing: tuple[str, ...] = ()  # heads that also say where
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        _known(self.heads, "multi_label", self.multi_label)
+        _known(self.heads, "pointing", self.pointing)
+        _known(self.heads, "temperatures", self.temperatures)
+        cold = [name for name, value in self.temperatures.items() if not value > 0]
+        if cold:
+            raise ValueError(f"the temperature of {cold[0]} is not above 0")
+
+    @property
+    def outputs(self) -> list[str]:
+        """Of the graph, in its order."""
+        return [*map(logits_output, self.heads), *map(tokens_output, self.pointing)]
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        (folder / READER_CARD_FILE).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> BundledReaderCard:
+        path = folder / READER_CARD_FILE
+        try:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
+        found = saved.get("format") if isinstance(saved, dict) else None
+        if found != FORMAT:
+            raise AllearsError(
+                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
+                "export the bundle again"
+            )
+        try:
+            return cls(
+                **saved
+                | {
+                    "heads": {name: tuple(map(str, labels)) for name, labels in saved["heads"].items()},
+                    "limits": Limits(**saved["limits"]),
+                    "multi_label": tuple(saved["multi_label"]),
+                    "pointing": tuple(saved["pointing"]),
+                }
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, AllearsError) as error:
+            raise AllearsError(f"{path}: not a reader's card ({error}); export the bundle again") from error
+
+
+def _known(heads: Mapping[str, object], what: str, names: Collection[str]) -> None:
+    unknown = [name for name in names if name not in heads]
+    if unknown:
+        raise ValueError(f"{what} names {unknown[0]!r}, which is no head here")

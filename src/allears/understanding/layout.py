@@ -1,0 +1,85 @@
+"""Readings as token ids: what a reader sees of what was said, and where the rationales of a response lie in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from allears.text.layout import Ids, Limits, Row, Tokens, context_rows, flatten, pad_flat
+from allears.text.tokenizer import Tokenizer, WordPiece
+from allears.understanding.reading import Reading
+
+NOT_ASKED = -1  # the mark of a token that is no part of the response
+
+Span = tuple[int, int]  # a token's first character, and the one after its last
+
+
+class ReadingTokens:
+    """Readings tokenized once, for random access in padded batches.
+
+    With `rationales`, `spans` says where the tokens that are read of the last turn stand in its shown text, and
+    `marks` which tokens of the whole row belong to a rationale.
+    """
+
+    def __init__(
+        self, readings: Sequence[Reading], tokenizer: Tokenizer, limits: Limits, *, rationales: bool = False
+    ):
+        self.tokenizer = tokenizer
+        self.rows: list[Row] = []
+        self.marks: list[list[int]] = []
+        self.spans: list[list[Span]] = []
+        shown = [reading.shown_turns for reading in readings]
+        texts = {turn.text: 0 for turns in shown for turn in turns}
+        pieces = dict(zip(texts, tokenizer.encode_many(list(texts)), strict=True))
+        for reading, turns in zip(readings, shown, strict=True):
+            rows = context_rows(turns, [pieces[turn.text] for turn in turns], limits)
+            self.rows.append(flatten(rows, tokenizer))
+            if rationales:
+                text = turns[-1].text if turns else ""
+                limit = limits.first_turn_tokens if len(turns) == 1 else limits.turn_tokens
+                spans = token_spans(tokenizer, text)[:limit]
+                spans = spans[len(spans) - (len(rows[-1][0]) if rows else 0) :]
+                before = len(self.rows[-1][0]) - len(spans) - 1
+                marks = rationale_marks(spans, text, reading.rationales)
+                self.spans.append(spans)
+                self.marks.append([NOT_ASKED] * before + marks + [NOT_ASKED])
+        self.lengths = np.array([len(ids) for ids, _ in self.rows], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def tokens(self, rows: Sequence[int]) -> Tokens:
+        """[B, L]: padded no further than the longest of these rows needs."""
+        return pad_flat([self.rows[row] for row in rows], self.tokenizer.pad)
+
+    def padded_marks(self, rows: Sequence[int]) -> Ids:
+        """[B, L]: 1 for tokens of a rationale, 0 for the response's others, -1 for all that is not asked about."""
+        longest = max(len(self.marks[row]) for row in rows)
+        padded = np.full((len(rows), longest), NOT_ASKED, np.int64)
+        for place, row in enumerate(rows):
+            padded[place, : len(self.marks[row])] = self.marks[row]
+        return padded
+
+    def parts(self, size: int) -> Iterator[list[int]]:
+        """All rows, shortest first, so that a part needs hardly any padding."""
+        order = np.argsort(self.lengths, kind="stable").tolist()
+        for start in range(0, len(order), size):
+            yield order[start : start + size]
+
+
+def token_spans(tokenizer: Tokenizer, text: str) -> list[Span]:
+    """Where each token of a text stands in it."""
+    if not isinstance(tokenizer, WordPiece):
+        raise TypeError("rationales need a tokenizer that knows where its tokens stand")
+    return tokenizer.offsets(text)
+
+
+def rationale_marks(spans: Sequence[Span], text: str, rationales: Sequence[str]) -> list[int]:
+    """1 for every token of `text` that lies in one of the rationales (looked for as they are written), else 0."""
+    found = []
+    for part in rationales:
+        begin = text.find(part)
+        if begin >= 0:  # a few published rationales are not the response's exact words
+            found.append((begin, begin + len(part)))
+    return [int(any(begin < last and end > first for first, last in found)) for begin, end in spans]

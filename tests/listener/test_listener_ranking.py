@@ -1,0 +1,82 @@
+"""What moves a proposal up or down, and that everything that does is noted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from allears.conversation import Role, Turn
+from allears.listener.contract import Proposal
+from allears.listener.ranking import Moment, Weights, rank
+
+EVEN = tuple((name, 1 / 8) for name in ("Question", "Affirmation and Reassurance", "Providing Suggestions"))
+
+
+def moment(*texts: str, emotions=(("sad", 1.0),), strategies=EVEN, stage="exploration") -> Moment:
+    roles = (Role.SEEKER, Role.SUPPORTER)
+    turns = tuple(Turn(roles[place % 2], text) for place, text in enumerate(texts))
+    return Moment(turns, emotions, strategies, stage)
+
+
+def order(proposals, at: Moment, scores=None) -> list[str]:
+    given = np.zeros(len(proposals), np.float32) if scores is None else np.array(scores, np.float32)
+    return [item.proposal.text for item in rank(proposals, given, at)]
+
+
+def test_the_score_decides_among_equals():
+    assert order([Proposal("One.", "pool"), Proposal("Two.", "pool")], moment("I feel low"), [1, 2]) == [
+        "Two.",
+        "One.",
+    ]
+
+
+def test_what_was_said_is_never_said_again():
+    again = Proposal("What happened?", "pool")
+    other = Proposal("How are you now?", "pool")
+    assert order([again, other], moment("It was bad", "What happened?", "He left"), [9, 0]) == [
+        "How are you now?"
+    ]
+
+
+def test_nearly_the_same_words_fall_far_back():
+    twin = Proposal("Can you tell me what happened there?", "pool")
+    fresh = Proposal("Who was with you?", "pool")
+    assert order([twin, fresh], moment("Bad day", "Can you tell me what happened?", "no"))[0] == fresh.text
+
+
+def test_a_reply_that_presumes_falls_behind_one_that_does_not():
+    presuming = Proposal("Your dog was lucky to have you.", "pool")
+    open_ended = Proposal("Who was it that you lost?", "pool")
+    assert order([presuming, open_ended], moment("I lost somebody"))[0] == open_ended.text
+    assert order([presuming, open_ended], moment("My dog died"))[0] == presuming.text
+
+
+def test_comfort_is_not_for_the_happy():
+    comfort = Proposal("This is a heavy day.", "pool", emotions=("sad",))
+    joy = Proposal("This is a great day!", "pool", emotions=("joyful",))
+    assert order([comfort, joy], moment("I won", emotions=(("joyful", 0.9), ("proud", 0.1))))[0] == joy.text
+    assert (
+        order([joy, comfort], moment("I lost", emotions=(("sad", 0.9), ("devastated", 0.1))))[0]
+        == comfort.text
+    )
+
+
+def test_the_wanted_strategy_and_stage_win():
+    wanted = (("Question", 0.7), ("Providing Suggestions", 0.1))
+    asking = Proposal("Why?", "pool", strategy="Question", stage="exploration")
+    advising = Proposal("Try this.", "pool", strategy="Providing Suggestions", stage="action")
+    assert order([advising, asking], moment("Bad day", strategies=wanted))[0] == "Why?"
+
+
+def test_farewells_wait_for_the_end():
+    farewell = Proposal("Take care, and come back whenever you like.", "pool", stage="ending")
+    question = Proposal("What happened?", "pool", stage="exploration")
+    assert order([farewell, question], moment("Bad day"), [1, 0])[0] == question.text
+
+
+def test_every_part_is_noted_and_adds_up():
+    proposal = Proposal("Your dog was family.", "pool", emotions=("sad",), stage="comforting")
+    (only,) = rank([proposal], np.array([3.0], np.float32), moment("I lost somebody"), Weights())
+    assert {note.rsplit(" ", 1)[0] for note in only.notes} >= {"emotion", "for the comforting stage"}
+    assert any("nobody spoke of" in note and "dog" in note for note in only.notes)
+    assert only.score == 3.0
+    assert abs(only.adjusted - sum(float(note.rsplit(" ", 1)[1]) for note in only.notes)) < 0.05
