@@ -9,7 +9,10 @@ from allears.listener.requests import NOTHING_KNOWN, NOTHING_NOTED, answer, aske
 
 TALK = Conversation(
     id="one",
-    turns=(Turn(Role.SEEKER, "I have a cat."), Turn(Role.SUPPORTER, "Nice."), Turn(Role.SEEKER, "I bake."), Turn(Role.SUPPORTER, "Oh.")),
+    turns=(
+        Turn(Role.SEEKER, "I have a cat."), Turn(Role.SUPPORTER, "Nice."),
+        Turn(Role.SEEKER, "I bake."), Turn(Role.SUPPORTER, "Oh."),
+    ),
     personas={"seeker": Persona((PersonaSentence("I have a cat.", "turn 1"), PersonaSentence("I bake.", "turn 3")))},
 )  # fmt: skip
 

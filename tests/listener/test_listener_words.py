@@ -9,7 +9,8 @@ from allears.listener.wording import opening, overlap, presumed, stem, stems, te
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("dog", "puppy"), ("mum", "mother"), ("exam", "tests"), ("cried", "crying"), ("running", "run"), ("worries", "worry")],
+    [("dog", "puppy"), ("mum", "mother"), ("exam", "tests"), ("cried", "crying"),
+     ("running", "run"), ("worries", "worry")],
 )  # fmt: skip
 def test_words_for_the_same_thing_are_one(one, other):
     assert stem(one) == stem(other)

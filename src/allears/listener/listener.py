@@ -37,7 +37,7 @@ from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.replies import fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
-from allears.listener.senses import Senses
+from allears.listener.senses import Senses, mood
 from allears.listener.stages import stage, strategies
 from allears.selection.evaluate import Watch, unwatched
 from allears.selection.runtime import EncodedQueries, OnnxSelector
@@ -49,6 +49,7 @@ from allears.understanding.persona.provenance import extract_persona
 CONTEXT_TURNS = 6
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 SHOWN = 10  # candidates in `why`
+KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
 _WORDS = re.compile(r"\S+\s*")
 
 
@@ -75,12 +76,13 @@ class Listener:
         bundle: Path | str = "default",
         *,
         pools: Sequence[Path | str] = (),
+        shipped: bool = True,
         country: str | None = None,
         threads: int | None = None,
         cache: Path | None = None,
         watch: Watch = unwatched,
     ) -> Listener:
-        """Open a bundle, with the shipped pool and your own `pools` beside it.
+        """Open a bundle, with the shipped pool and your own `pools` beside it (or, with `shipped=False`, alone).
 
         The pool's index is built the first time (half a minute) and kept in the cache folder.
         """
@@ -89,16 +91,17 @@ class Listener:
 
         selector = OnnxSelector.from_bundle(bundle, threads=threads)
         reader = OnnxReader.from_bundle(bundle, encoder=selector.encoder, tokenizer=selector.tokenizer)
-        senses = Senses(reader)
-        lines: list[Line] = shipped_pool()
+        lines: list[Line] = shipped_pool() if shipped else []
         for pool in pools:
             lines += read_pool(pool)
+        if not lines:
+            raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
         index = open_index(lines, selector, folder=cache, watch=watch)
         return cls(
             selector,
-            senses,
+            Senses(reader),
             [PoolProposer(index)],
-            screen=CrisisScreen(head=senses.risk),
+            screen=CrisisScreen(),
             extractor=load_extractor("copy"),
             country=country,
         )
@@ -172,8 +175,9 @@ class Listener:
         for turn, (emotions, read) in zip(
             turns, self.senses.read([turn.turns for turn in turns]), strict=True
         ):
-            turn.emotions = emotions
-            turn.stage = stage(turn.turns, emotions)
+            turn.emotions = mood(emotions, turn.conversation.labels.get("mood", {}))
+            turn.labels = {**turn.labels, "mood": dict(turn.emotions[:KEPT_EMOTIONS])}
+            turn.stage = stage(turn.turns, turn.emotions)
             turn.strategies = strategies(read, turn.stage, turn.turns)
 
     def _remember(self, turn: _Turn) -> None:

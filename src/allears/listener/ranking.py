@@ -1,6 +1,6 @@
 """Which proposal is said: CoBERT's score, moved by what a score cannot know.
 
-adjusted = z(score) + strategy + emotion + stage - presumption - repetition - length
+adjusted = w z(score) + strategy + emotion + stage - presumption - repetition - length
 
 z is the score's distance from the mean of all proposals in standard deviations, so that the other parts have the same
 weight whatever scale a model's scores have. Every part that moved a proposal is noted beside it.
@@ -25,15 +25,16 @@ from allears.understanding.labels import POLARITY_OF
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each part counts, in standard deviations of the score."""
+    """How much each part counts."""
 
+    score: float = 1.3  # for each standard deviation
     strategy: float = 0.9
     emotion: float = 1.0
     against_mood: float = 2.0  # comfort for the happy, joy for the sad
     stage: float = 0.6
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     far: float = 0.25  # for each further word that has not come up
-    mentioned: float = 0.5  # for each word of the last turns it takes up, at most two
+    mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
     repeated: float = 4.0  # said already, or nearly
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5
@@ -68,7 +69,7 @@ def rank(
         if proposal.text in said:
             continue
         parts = _parts(proposal, moment, heard, said, known, lately, weights)
-        total = float(value) + sum(amount for _, amount in parts)
+        total = weights.score * float(value) + sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
@@ -93,7 +94,7 @@ def _parts(
     parts += _mood(proposal, moment, weights)
     if proposal.stage and proposal.stage != moment.stage:
         apart = {proposal.stage, moment.stage} & {"opening", "ending"}
-        parts.append((f"for the {proposal.stage} stage", -weights.stage * (4 if apart else 1)))
+        parts.append((f"for the {proposal.stage} stage", -weights.stage * (6 if apart else 1)))
     new = presumed(proposal.text, known)
     if new:
         cost = weights.presumed * (0.5 if proposal.text.endswith("?") else 1.0)

@@ -12,8 +12,10 @@ from allears.understanding.heads import HEADS, STRATEGY_TURNS
 from allears.understanding.reading import Reading
 from allears.understanding.runtime import OnnxReader
 
-EMOTION, STRATEGY, RISK = "ed-emotion-turns", "strategy", "risk"
-FEELING_TURNS = 3  # of the person's: how they feel now, not how they felt an hour ago
+EMOTION, STRATEGY = "ed-emotion-turns", "strategy"
+FEELING_TURNS = 6  # of the person's: enough to know the story, short enough to follow a change
+
+NOW = 0.4  # of a mood is what was read in this turn
 
 
 class Senses:
@@ -21,7 +23,7 @@ class Senses:
 
     def __init__(self, reader: OnnxReader):
         self.reader = reader
-        for name in (EMOTION, STRATEGY, RISK):
+        for name in (EMOTION, STRATEGY):
             reader.needs(name)
 
     def read(self, conversations: Sequence[Sequence[Turn]]) -> list[tuple[Likely, Likely]]:
@@ -33,10 +35,17 @@ class Senses:
         emotions, strategies = found[EMOTION][:count], found[STRATEGY][count:]
         return [(likely(EMOTION, emotions[row]), likely(STRATEGY, strategies[row])) for row in range(count)]
 
-    def risk(self, text: str) -> Mapping[str, float]:
-        """The crisis screen's trained layer: how likely each danger is, and none."""
-        (chances,) = self.reader.answers([Reading((Turn(Role.SEEKER, text),))])[RISK]
-        return dict(zip(HEADS[RISK].labels, map(float, chances), strict=True))
+
+def mood(read: Likely, before: Mapping[str, float]) -> Likely:
+    """What was read now, together with the mood so far: tears at the finish line are no grief.
+
+    What was read now counts `NOW`. What the mood before did not keep counts as nothing.
+    """
+    if not before:
+        return read
+    joined = {name: NOW * chance + (1 - NOW) * before.get(name, 0.0) for name, chance in read}
+    total = sum(joined.values())
+    return tuple(sorted(((name, value / total) for name, value in joined.items()), key=lambda item: -item[1]))
 
 
 def _spoken(turns: Sequence[Turn]) -> tuple[Turn, ...]:

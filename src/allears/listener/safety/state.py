@@ -1,0 +1,47 @@
+"""How a conversation moves between calm, danger and checking back. One pure function.
+
+    calm     --danger-->      danger     a fixed reply
+    danger   --anything-->    danger     the next fixed reply
+    danger   --"I'm safe"-->  checking   a gentle check-back
+    checking --"yes"-->       calm       talk on
+    checking --"no"-->        danger     a fixed reply
+    checking --unclear-->     checking   asked once more, then calm
+"""
+
+from __future__ import annotations
+
+from allears.listener.safety.answers import says_no, says_safe, says_yes
+from allears.listener.safety.dangers import Danger, Phase, SafetyState
+
+DANGER_REPLY, CHECK_BACK = "danger", "check-back"
+CHECK_BACKS = 2  # they said that they are safe, and no danger since: we do not ask for ever
+
+_GRAVEST_FIRST = (Danger.SUICIDE, Danger.HARM_TO_OTHERS, Danger.ABUSE, Danger.SELF_HARM)
+
+
+def advance(state: SafetyState, danger: Danger | None, message: str) -> tuple[SafetyState, str | None]:
+    """The state after this message, and which fixed reply it gets, if any.
+
+    `danger` is what this message itself speaks of.
+    """
+    if danger is not None or (state.phase is Phase.CHECKING and says_no(message)):
+        return _in_danger(state, danger), DANGER_REPLY
+    match state.phase:
+        case Phase.CALM:
+            return state, None
+        case Phase.DANGER if not says_safe(message):
+            return _in_danger(state, None), DANGER_REPLY
+        case Phase.DANGER:
+            return SafetyState(Phase.CHECKING, state.danger, 1), CHECK_BACK
+        case Phase.CHECKING:
+            if says_yes(message) or says_safe(message) or state.turns >= CHECK_BACKS:
+                return SafetyState(), None
+            return SafetyState(Phase.CHECKING, state.danger, state.turns + 1), CHECK_BACK
+
+
+def _in_danger(state: SafetyState, danger: Danger | None) -> SafetyState:
+    """One more turn in danger; of two dangers the graver one stays."""
+    known = [kind for kind in (danger, state.danger) if kind is not None]
+    gravest = min(known, key=_GRAVEST_FIRST.index, default=Danger.SUICIDE)
+    turns = state.turns + 1 if state.phase is Phase.DANGER else 1
+    return SafetyState(Phase.DANGER, gravest, turns)

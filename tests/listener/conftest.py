@@ -1,0 +1,58 @@
+"""A listener with a tiny bundle and a pool of a few replies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from allears.listener.listener import Listener
+from allears.text.layout import Limits
+from allears.understanding.export import export_with_reader
+from allears.understanding.heads import head
+from allears.understanding.saved import ReaderCard, TorchReader
+from allears.understanding.saved import build as build_reader
+from tiny_models import tiny_selector
+
+REPLIES = [
+    ("Hello. What would you like to talk about?", "Others", "opening"),
+    ("What happened?", "Question", "exploration"),
+    ("How long has it been like that?", "Question", "exploration"),
+    ("Your dog was your friend.", "Reflection of feelings", "comforting"),
+    ("You are allowed to be sad.", "Affirmation and Reassurance", "comforting"),
+    ("Would it help to write it down?", "Providing Suggestions", "action"),
+    ("That is great news!", "Affirmation and Reassurance", "comforting"),
+    ("Who else knows about it?", "Question", "exploration"),
+    ("It makes sense that you feel this way.", "Affirmation and Reassurance", "comforting"),
+    ("Take care, and come back whenever you like.", "Others", "ending"),
+    ("I have been a human for forty years, so I know how it feels.", "Others", "exploration"),
+]
+
+
+@pytest.fixture(scope="session")
+def tiny_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("listener")
+    selector = tiny_selector(folder / "run", similarity="cosine", pooled=True)
+    encoder = selector.model.encoder
+    names = ("ed-emotion-turns", "strategy")
+    card = ReaderCard(
+        {name: head(name).labels for name in names},
+        Limits(context_tokens=60),
+        encoder.config,
+        {"rationales": []},
+    )
+    torch.manual_seed(1)
+    export_with_reader(
+        selector, TorchReader(build_reader(card, encoder), card, selector.tokenizer), folder / "bundle"
+    )
+    return folder / "bundle"
+
+
+@pytest.fixture(scope="session")
+def listener(tiny_bundle: Path) -> Listener:
+    pool = tiny_bundle.parent / "pool.jsonl"
+    rows = [{"text": text, "strategy": strategy, "stage": stage} for text, strategy, stage in REPLIES]
+    pool.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    return Listener.from_bundle(tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache")
