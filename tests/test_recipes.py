@@ -89,9 +89,17 @@ def test_every_model_has_a_recipe() -> None:
 def test_what_it_builds_on_is_another_recipes_run(path: Path) -> None:
     tables = read_recipe(path).tables
     negatives = tables.get("negatives", {})
-    runs = [tables["model"].get("start"), negatives.get("mine_with"), negatives.get("teacher")]
+    runs = [tables.get("model", {}).get("start"), negatives.get("mine_with"), negatives.get("teacher")]
     known = {f"runs/{other.stem}" for other in RECIPES if other != path}
     assert {run for run in runs if run} <= known
+
+
+@recipes_of("joint")
+def test_its_parts_are_recipes_whose_changes_are_understood(path: Path) -> None:
+    for part in read_recipe(path).tables["parts"]:
+        other = path.parent.parent / part["recipe"]
+        assert other in RECIPES
+        assert read_recipe(other, part.get("set", ())).task in {"selection", "understanding", "persona-extraction"}
 
 
 @every_recipe

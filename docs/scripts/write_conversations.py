@@ -35,7 +35,8 @@ def main() -> None:
             conversation = reply.conversation
             why = reply.why
             felt = ", ".join(f"{name} {chance:.0%}" for name, chance in why.emotions[:2])
-            parts.append(f"**Seeker:** {line}\n\n**Listener:** {reply.text}\n\n<small>{felt} · {why.stage} · {why.strategy}</small>\n")
+            how = f"{felt} · {why.stage} · {why.strategy}" if why.kind == "reply" else why.kind
+            parts.append(f"**Seeker:** {line}\n\n**Listener:** {reply.text}\n\n<small>{how}</small>\n")
         known = conversation.personas.get("seeker") if conversation else None
         if known is not None and known.sentences:
             parts.append("Noted about the seeker: " + " ".join(f"*{text}*" for text in known.texts) + "\n")

@@ -169,10 +169,11 @@ def test_a_listener_without_replies_is_refused(tiny_bundle: Path):
 
 
 def test_talking_needs_no_torch(tiny_bundle: Path, listener: Listener):
+    cache = str(tiny_bundle.parent / "cache")
     script = (
-        "import sys; from allears import Listener; "
+        "import sys; from pathlib import Path; from allears import Listener; "
         f"l = Listener.from_bundle({str(tiny_bundle)!r}, pools=[{str(tiny_bundle.parent / 'pool.jsonl')!r}], "
-        f"shipped=False, cache=__import__('pathlib').Path({str(tiny_bundle.parent / 'cache')!r})); l.respond('my dog is lost'); "
+        f"shipped=False, cache=Path({cache!r})); l.respond('my dog is lost'); "
         "print([name for name in ('torch', 'transformers', 'pandas', 'sklearn') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

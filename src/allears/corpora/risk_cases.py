@@ -21,7 +21,7 @@ class RiskCases:
     info = CorpusInfo(
         name="risk-cases",
         title="Crisis screen cases",
-        licence="as allears itself",
+        licence="MIT",
         page="docs/safety.md",
         about="Messages with and without danger to somebody, written for the crisis screen. Shipped with allears.",
     )

@@ -143,9 +143,10 @@ class Listener:
                 for turn in open_turns:
                     self._remember(turn)
             with clock(open_turns, "encode"):
-                encoded = self.selector.encode_queries([turn.query for turn in open_turns])
+                asked = [query for turn in open_turns for query in turn.queries]
+                encoded = self.selector.encode_queries(asked)
             for row, turn in enumerate(open_turns):
-                self._choose(turn, encoded.row(row))
+                self._choose(turn, [encoded.row(2 * row), encoded.row(2 * row + 1)])
         return [turn.finished() for turn in turns]
 
     # --- the steps
@@ -193,15 +194,29 @@ class Listener:
         # what was just said is in the context already; the persona is what is known from before
         before = [sentence.text for sentence in merged.persona.sentences if sentence not in turn.learned]
         turn.query = Query(turn.turns[-CONTEXT_TURNS:], tuple(before[-limit:] if limit else ()))
+        turn.queries = (turn.query, Query(turn.turns[-1:]))
 
-    def _choose(self, turn: _Turn, query: EncodedQueries) -> None:
-        request = Request(
-            turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed, query
-        )
+    def _choose(self, turn: _Turn, queries: Sequence[EncodedQueries]) -> None:
+        """`queries`: the conversation, and the last message alone. A reply must fit both."""
+        query = queries[0]
         with clock([turn], "propose"):
-            proposed = [proposer.propose(request) for proposer in self.proposers]
+            proposed = [
+                proposer.propose(
+                    Request(
+                        turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed, each
+                    )
+                )
+                for proposer in self.proposers
+                for each in queries
+            ]
+            proposed = without_doubles(proposed)
         with clock([turn], "rank"):
-            scores = [self.selector.rank(query, each.states, each.chosen[None])[0] for each in proposed]
+            scores = [
+                np.mean(
+                    [self.selector.rank(each, part.states, part.chosen[None])[0] for each in queries], axis=0
+                )
+                for part in proposed
+            ]
             moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage)
             proposals = [proposal for each in proposed for proposal in each.proposals]
             ranked = _pick(rank(proposals, np.concatenate(scores), moment, self.weights), turn.seed)
@@ -225,7 +240,7 @@ class Listener:
 
     def _review(self, ranked: list[Ranked]) -> tuple[list[Ranked], list[str]]:
         """The proposals from the first that our own review lets through, and what it refused."""
-        refused = []
+        refused: list[str] = []
         for position, item in enumerate(ranked):
             found = review(item.proposal.text)
             if found.ok:
@@ -264,6 +279,7 @@ class _Turn:
         self.learned: tuple[PersonaSentence, ...] = ()
         self.changes: tuple[Change, ...] = ()
         self.query = Query(())
+        self.queries: tuple[Query, ...] = ()
         self.reply: str | None = None
         self.said = ""  # the strategy of the reply
         self.why = Why("reply")
@@ -288,6 +304,20 @@ def clock(turns: Sequence[_Turn], step: str) -> Iterator[None]:
     share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
     for turn in turns:
         turn.milliseconds[step] = round(share, 2)
+
+
+def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:
+    """Each proposal once, where it came first."""
+    seen: set[str] = set()
+    kept = []
+    for part in proposed:
+        new = [place for place, proposal in enumerate(part.proposals) if proposal.text not in seen]
+        seen |= {proposal.text for proposal in part.proposals}
+        if new:
+            kept.append(
+                Proposed(tuple(part.proposals[place] for place in new), part.states, part.chosen[new])
+            )
+    return kept
 
 
 def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:

@@ -6,7 +6,7 @@ from allears.listener.contract import Proposed, Request
 from allears.listener.pool import proposal
 from allears.selection.index import CandidateIndex
 
-FIRST_STAGE = 160  # nearest replies by their vectors that are compared word by word
+FIRST_STAGE = 100  # nearest replies by their vectors that are compared word by word
 
 
 class PoolProposer:

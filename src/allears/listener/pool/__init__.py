@@ -114,4 +114,10 @@ def open_index(
         return CandidateIndex(place, selector)
     except AllearsError:  # not there yet, or cut short: both are mended by building it
         place.parent.mkdir(parents=True, exist_ok=True)
+    try:
         return CandidateIndex.build(place, map(candidate, lines), selector, graph=False, watch=watch)
+    except AllearsError as error:
+        try:  # another process, started at the same time, may have put the very same index in place
+            return CandidateIndex(place, selector)
+        except AllearsError:
+            raise error from None

@@ -19,7 +19,7 @@ from allears.listener.safety.dangers import LABELS
 from allears.listener.safety.ngram_head import BUCKETS, counts, parts
 
 PENALTY = 0.02  # on the squared weights, against the mean log-loss times the number of cases
-FOLDS = 5
+FOLDS = 4
 FALSE_ALARMS = 0.01  # what the head alone may raise, out of fold
 
 Values = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ def fit(cases: Sequence[Case], penalty: float = PENALTY) -> tuple[Values, Values
         return float(-(gold * log_shares).sum() + penalty * (weights**2).sum()), gradient
 
     start = np.zeros((len(used) + 1) * len(LABELS))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 60}).x
     weights = np.zeros((BUCKETS, len(LABELS)))
     weights[used] = found[: -len(LABELS)].reshape(len(used), len(LABELS))
     return weights, found[-len(LABELS) :], idf
