@@ -1,6 +1,8 @@
 """One turn, from the door to the answer. This is the only place that knows the order.
 
-message -> screen -> read -> remember -> propose -> rank -> review -> reply + why
+message -> screen -> remember -> read -> propose -> rank -> review -> reply + why
+
+The encoder runs over two texts, the conversation and the last message; reading and ranking share them.
 """
 
 from __future__ import annotations
@@ -137,14 +139,15 @@ class Listener:
                 self._screen(turn)
         open_turns = [turn for turn in turns if turn.reply is None]
         if open_turns:
-            with clock(open_turns, "read"):
-                self._read(open_turns)
             with clock(open_turns, "remember"):
                 for turn in open_turns:
                     self._remember(turn)
             with clock(open_turns, "encode"):
-                asked = [query for turn in open_turns for query in turn.queries]
-                encoded = self.selector.encode_queries(asked)
+                encoded = self.selector.encode_queries(
+                    [query for turn in open_turns for query in turn.queries]
+                )
+            with clock(open_turns, "read"):
+                self._read(open_turns, encoded)
             for row, turn in enumerate(open_turns):
                 self._choose(turn, [encoded.row(2 * row), encoded.row(2 * row + 1)])
         return [turn.finished() for turn in turns]
@@ -172,11 +175,11 @@ class Listener:
                 seed=turn.seed,
             )
 
-    def _read(self, turns: Sequence[_Turn]) -> None:
+    def _read(self, turns: Sequence[_Turn], encoded: EncodedQueries) -> None:
         for turn, (emotions, read) in zip(
-            turns, self.senses.read([turn.turns for turn in turns]), strict=True
+            turns, self.senses.read(encoded.contexts[::2], encoded.contexts[1::2]), strict=True
         ):
-            turn.emotions = mood(emotions, turn.conversation.labels.get("mood", {}))
+            turn.emotions = mood(emotions, turn.conversation.labels.get("mood", {}), turn.message)
             turn.labels = {**turn.labels, "mood": dict(turn.emotions[:KEPT_EMOTIONS])}
             turn.stage = stage(turn.turns, turn.emotions)
             turn.strategies = strategies(read, turn.stage, turn.turns)
