@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine:
-#   make chat   sets up the light runtime and opens allears
+#   make chat   sets up the light runtime and opens a chat
 #   make test   sets up everything the tests need and runs all of them
 # A stamp file per install remembers what was installed; nothing is reinstalled until its inputs change.
 
@@ -36,8 +36,13 @@ $(STAMPS)/dev: $(STAMPS)/runtime pyproject.toml constraints.txt
 	  apt-get update -qq && apt-get install -y -qq default-jre-headless; fi # Spark runs on Java
 	@touch $@
 
-chat: $(STAMPS)/runtime
-	@$(BIN)/allears
+# The index of the replies lies in the user's cache folder; made once, and again when the replies or the model change.
+$(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/pool/*.jsonl src/allears/bundles/default/*)
+	@$(BIN)/allears chat --prepare
+	@touch $@
+
+chat: $(STAMPS)/replies
+	@$(BIN)/allears chat
 
 test: $(STAMPS)/dev
 	$(BIN)/python -m pytest -n auto

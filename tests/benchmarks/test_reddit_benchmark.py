@@ -15,13 +15,25 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reddit.py"
 
 
 def test_a_made_up_dump_is_built_and_measured():
-    command = [sys.executable, str(SCRIPT), "--made-up", "--times", "1", "--turns", "1", "--json"]
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        "--made-up",
+        "--times",
+        "1",
+        "--turns",
+        "1",
+        "--deep",
+        "200",
+        "--json",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = json.loads(done.stdout)
     assert found["read"] == "made up"
     assert found["conversations"] > 1_000
     assert 0 < found["bare_seconds"] < found["build_seconds"]
     assert found["memory_gib"] < 4
+    assert found["deep_conversations"] == 200
     # So small a dump has little to spread the start of the engine over; nothing else may be over its limit.
     assert [line for line in found["broken"] if not line.startswith("time_ratio")] == []
     assert done.returncode == (1 if found["broken"] else 0)

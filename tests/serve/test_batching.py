@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from scripted import Scripted
 
 from allears.conversation import Conversation
 from allears.listener.contract import Reply
 from allears.serve.batching import Batcher, BusyError, MixedUpError
 from allears.serve.metrics import Metrics
 from allears.serve.settings import Settings
+from echo_listener import Echo
 
 
 def with_batcher(
-    responder: Scripted, use: Callable[[Batcher], Awaitable[list[object]]], settings: Settings | None = None
+    responder: Echo, use: Callable[[Batcher], Awaitable[list[object]]], settings: Settings | None = None
 ) -> tuple[list[object], Metrics]:
     metrics = Metrics()
 
@@ -48,7 +48,7 @@ def texts(answers: Sequence[object]) -> list[str]:
 
 
 def test_messages_that_come_together_are_answered_together_and_by_their_own_conversation():
-    listener = Scripted()
+    listener = Echo()
     answers, metrics = with_batcher(listener, ask([f"hello {number}" for number in range(20)]))
     assert listener.batches == [20]
     assert texts(answers) == [f"In c{n}, after 0 turns, you said: hello {n}" for n in range(20)]
@@ -57,20 +57,20 @@ def test_messages_that_come_together_are_answered_together_and_by_their_own_conv
 
 
 def test_a_batch_is_never_larger_than_the_limit():
-    listener = Scripted()
+    listener = Echo()
     with_batcher(listener, ask(["hello"] * 25), Settings(batch_size=10))
     assert listener.batches == [10, 10, 5]
 
 
 def test_with_batching_off_every_message_is_answered_alone():
-    listener = Scripted()
+    listener = Echo()
     answers, _ = with_batcher(listener, ask(["hello"] * 8), Settings(batching=False))
     assert listener.batches == [1] * 8
     assert len(set(texts(answers))) == 8
 
 
 def test_the_next_batch_gathers_while_the_listener_works():
-    listener = Scripted(delay=0.3)
+    listener = Echo(delay=0.3)
 
     async def use(batcher: Batcher) -> list[object]:
         async def late(number: int) -> Reply:
@@ -85,7 +85,7 @@ def test_the_next_batch_gathers_while_the_listener_works():
 
 
 def test_a_crash_over_one_message_does_not_fail_the_others():
-    answers, metrics = with_batcher(Scripted(), ask(["good morning", "crash", "good night"]))
+    answers, metrics = with_batcher(Echo(), ask(["good morning", "crash", "good night"]))
     assert texts(answers) == [
         "In c0, after 0 turns, you said: good morning",
         "RuntimeError",
@@ -95,7 +95,7 @@ def test_a_crash_over_one_message_does_not_fail_the_others():
 
 
 def test_too_few_replies_are_noticed_and_the_messages_answered_one_by_one():
-    class Forgetful(Scripted):
+    class Forgetful(Echo):
         def respond_many(self, messages, conversations, *, seeds):  # type: ignore[no-untyped-def]
             return super().respond_many(messages, conversations, seeds=seeds)[:-1]
 
@@ -104,7 +104,7 @@ def test_too_few_replies_are_noticed_and_the_messages_answered_one_by_one():
 
 
 def test_a_reply_that_belongs_to_another_conversation_is_never_handed_out():
-    class Confused(Scripted):
+    class Confused(Echo):
         def respond_many(self, messages, conversations, *, seeds):  # type: ignore[no-untyped-def]
             return super().respond_many(messages, conversations, seeds=seeds)[::-1]
 
@@ -113,14 +113,14 @@ def test_a_reply_that_belongs_to_another_conversation_is_never_handed_out():
 
 
 def test_whoever_comes_when_too_many_wait_is_told_so():
-    listener = Scripted(delay=0.05)
+    listener = Echo(delay=0.05)
     answers, _ = with_batcher(listener, ask(["hello"] * 12), replace(Settings(), waiting=4, batch_size=2))
     assert texts(answers).count("BusyError") == 8
     assert any(isinstance(answer, BusyError) for answer in answers)
 
 
 def test_whoever_leaves_does_not_hold_up_the_rest():
-    listener = Scripted()
+    listener = Echo()
 
     async def use(batcher: Batcher) -> list[object]:
         leaving = asyncio.create_task(batcher.respond("bye", Conversation("gone", ())))
@@ -131,12 +131,12 @@ def test_whoever_leaves_does_not_hold_up_the_rest():
 
     answers, _ = with_batcher(listener, use)
     assert texts(answers) == ["In here, after 0 turns, you said: hello"]
-    assert listener.seen == [("here", 0)]
+    assert [conversation.id for conversation in listener.seen] == ["here"]
 
 
 def test_a_server_that_stops_leaves_nobody_waiting():
     async def run() -> None:
-        batcher = Batcher(Scripted(delay=0.2), Settings(), Metrics())
+        batcher = Batcher(Echo(delay=0.2), Settings(), Metrics())
         await batcher.start()
         asked = asyncio.create_task(batcher.respond("hello", Conversation("c", ())))
         await asyncio.sleep(0.05)

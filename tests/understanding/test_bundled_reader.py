@@ -18,6 +18,7 @@ from allears.errors import AllearsError
 from allears.selection.bundle import BundleCard, BundleFile
 from allears.selection.export import export
 from allears.selection.runtime import OnnxSelector
+from allears.understanding.analyses.emotion_map import classifier_vectors
 from allears.understanding.bundled import BundledReaderCard
 from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.export import add_reader, export_with_reader
@@ -355,6 +356,11 @@ def test_a_head_that_the_bundle_lacks_is_one_sentence(made: Path):
         model.probabilities(head("topic"), READINGS)
     with pytest.raises(AllearsError, match="not trained for the head risk"):
         OnnxReader.from_bundle(made / "int8").needs("risk")
+
+
+def test_a_bundle_has_no_vectors_of_its_labels_to_map(made: Path):
+    with pytest.raises(AllearsError, match="a bundle does not show its labels' vectors; give a reader's run"):
+        classifier_vectors(OnnxReader.from_bundle(made / "int8"), head("ed-emotion"))
 
 
 def test_a_bundle_does_not_read_on_a_gpu(made: Path):

@@ -177,10 +177,11 @@ def test_every_kind_of_head_has_a_confusion_picture(name: str, tmp_path: Path):
     assert path.stat().st_size > 5000
 
 
-def test_models_that_cannot_be_opened_are_one_sentence(tmp_path: Path):
+def test_models_that_cannot_be_opened_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("allears.selection.loading.files", lambda package: tmp_path)
     with pytest.raises(AllearsError, match="no such model"):
         load_reading_model(tmp_path / "nowhere", POLARITY)
-    with pytest.raises(AllearsError, match="no default reader"):
+    with pytest.raises(AllearsError, match="no default bundle"):
         load_reading_model("default", POLARITY)
     with pytest.raises(AllearsError, match="VADER only tells positive from negative"):
         load_reading_model("vader", head("ed-emotion"))

@@ -14,7 +14,7 @@ from typing import Any
 from allears.conversation import Conversation, Role, Turn
 from allears.errors import AllearsError
 from allears.listener.contract import Reply, Responder
-from allears.memory import ConflictError, Memory, StoredSentence, Summary, UnavailableError
+from allears.memory import ConflictError, Memory, NotFoundError, StoredSentence, Summary, UnavailableError
 
 ME = "me"  # the person at this machine; `allears serve` without tokens calls them the same
 LAST = "last"
@@ -33,8 +33,8 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class _Unstored:
+    before: Conversation
     reply: Reply
-    after: int  # turns before it
     request: str  # so that a write whose answer was lost is not done twice
 
 
@@ -61,25 +61,26 @@ class ChatSession:
 
     def say(self, message: str) -> Said:
         """The reply, stored. Raises an `AllearsError` where there is none, and then nothing has changed."""
-        said = self._answer(message)
+        said, lost = self._answer(message), ""
         try:
             problem = self._store()
-        except ConflictError:  # another window wrote to it between our reading and our writing
+        except ConflictError as error:  # another window wrote to it between our reading and our writing
+            if len(self._unstored) > 1:
+                lost = f"what you said before this could not be added to it ({error})"
             self._unstored.clear()
-            self._conversation = self._memory.load(self.person, self.id)
             said = self._answer(message)
             problem = self._store()
-        return replace(said, conversation=self.id, not_stored=problem)
+        return replace(said, conversation=self.id, not_stored=problem or lost)
 
     def undo(self) -> str:
         """Take back the last message and its answer. What the message was."""
         if self._conversation is None or not self._conversation.turns:
             raise AllearsError("There is nothing to take back: nothing has been said yet.")
         if self._unstored:
-            self._conversation, message = _without_last(self._conversation)
-            self._unstored.pop()
+            message = _last_message(self._conversation)
+            self._conversation = replace(self._unstored.pop().before, id=self.id)
         else:
-            _, message = _without_last(self._memory.load(self.person, self.id))
+            message = _last_message(self._memory.load(self.person, self.id))
             self._conversation = self._memory.undo(self.person, self.id)
         self._why = self._stored_why()
         return message
@@ -177,7 +178,9 @@ class ChatSession:
 
     def forget_last(self) -> list[str]:
         """Forget what the person's last message told about them."""
-        last = max((number for number, turn in enumerate(self.turns, 1) if turn.speaker is Role.SEEKER), default=0)
+        last = max(
+            (number for number, turn in enumerate(self.turns, 1) if turn.speaker is Role.SEEKER), default=0
+        )
         told = [each for each in self.persona() if each.conversation == self.id and each.turn == last]
         for sentence in told:
             self._memory.forget_sentence(self.person, sentence.id)
@@ -197,10 +200,9 @@ class ChatSession:
     def _answer(self, message: str) -> Said:
         before = self._current()
         reply = self._listener().respond(message, before, seed=self.seed)
-        after = reply.conversation if reply.conversation.id == before.id else replace(reply.conversation, id=before.id)
-        self._unstored.append(_Unstored(replace(reply, conversation=after), len(before.turns), _request()))
-        self._conversation, self._why = after, reply.why.to_dict()
-        return Said(reply.text, self._why, after.id, len(after.turns))
+        self._unstored.append(_Unstored(before, reply, _request()))
+        self._conversation, self._why = replace(reply.conversation, id=before.id), reply.why.to_dict()
+        return Said(reply.text, self._why, before.id, len(self.turns))
 
     def _current(self) -> Conversation:
         """The conversation with what happened to it elsewhere, in the web app for one."""
@@ -209,6 +211,9 @@ class ChatSession:
                 self.begin()
             elif self.id and not self._unstored:
                 self._conversation = self._memory.load(self.person, self.id)
+        except NotFoundError:  # erased elsewhere: what is said now begins anew
+            self.new()
+            self.begin()
         except UnavailableError:  # the answer comes first: storing says what is wrong
             self._conversation = self._conversation or Conversation("", ())
         assert self._conversation is not None
@@ -222,9 +227,9 @@ class ChatSession:
                 if not self.id:
                     self._name(self._memory.start(self.person, request=self._start_request))
                 updated = replace(first.reply.conversation, id=self.id)
-                why = first.reply.why.to_dict()
+                why, after = first.reply.why.to_dict(), len(first.before.turns)
                 self._memory.append(
-                    self.person, self.id, updated, after=first.after, why=why, request=first.request
+                    self.person, self.id, updated, after=after, why=why, request=first.request
                 )
                 del self._unstored[0]
         except UnavailableError as error:
@@ -275,7 +280,5 @@ def _request() -> str:
     return uuid.uuid4().hex
 
 
-def _without_last(conversation: Conversation) -> tuple[Conversation, str]:
-    """The conversation before its last message, and the message."""
-    last = max(number for number, turn in enumerate(conversation.turns) if turn.speaker is Role.SEEKER)
-    return replace(conversation, turns=conversation.turns[:last]), conversation.turns[last].text
+def _last_message(conversation: Conversation) -> str:
+    return next((turn.text for turn in reversed(conversation.turns) if turn.speaker is Role.SEEKER), "")

@@ -8,26 +8,19 @@ import typer
 from rich.markup import escape
 
 from allears import __version__
-from allears.cli import analyse, annotate, data, evaluate, export, index, persona, reddit, train, welcome
+from allears.cli import welcome
+from allears.cli.lazily import LazyCommands
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
 app = typer.Typer(
     name="allears",
+    cls=LazyCommands,
     help="Conversation that understands how a person feels, remembers who they are and answers with care.",
     no_args_is_help=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-app.add_typer(data.app, name="data")
-app.add_typer(analyse.app, name="analyse")
-app.add_typer(evaluate.app, name="evaluate")
-app.add_typer(index.app, name="index")
-app.add_typer(persona.app, name="persona")
-app.add_typer(reddit.app, name="reddit")
-app.command(name="train")(train.train)
-app.command(name="export")(export.export)
-app.command(name="annotate")(annotate.annotate)
 
 
 @app.callback(invoke_without_command=True)

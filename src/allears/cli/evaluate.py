@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from allears.cli import evaluate_understanding
+from allears.cli import evaluate_safety, evaluate_understanding
 from allears.cli.evaluate_tables import (
     comparison_table,
     measures_table,
@@ -39,6 +39,7 @@ app = typer.Typer(
 )
 
 app.command("understanding")(evaluate_understanding.understanding)
+app.command("safety")(evaluate_safety.safety)
 
 MODEL = typer.Argument(
     help="A run folder, a bundle folder, or `default` (the model that ships with allears)."

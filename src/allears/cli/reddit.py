@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from typer.core import TyperCommand
 
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
@@ -40,13 +41,31 @@ def _names(text: str) -> tuple[str, ...]:
     )
 
 
-@app.command()
+FILES = ("--comments", "--submissions")
+
+
+class ManyFiles(TyperCommand):
+    """`--comments RC_*.zst` works as it stands: the shell makes several words of it, and all belong to the option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        spread: list[str] = []
+        option = ""
+        for word in args:
+            if word.startswith("-"):
+                option = word if word in FILES else ""
+                spread += [] if option else [word]
+            else:
+                spread += [option, word] if option else [word]
+        return super().parse_args(ctx, spread)
+
+
+@app.command(cls=ManyFiles)
 def build(
     comments: list[Path] = typer.Option(
-        ..., help="Comments (RC_*), newline JSON: .zst, .gz or plain. Repeatable."
+        ..., help="Comments (RC_*), newline JSON: .zst, .gz or plain; one or more files."
     ),
     out: Path = typer.Option(..., help="The folder to make."),
-    submissions: list[Path] = typer.Option([], help="Submissions (RS_*), likewise. Repeatable."),
+    submissions: list[Path] = typer.Option([], help="Submissions (RS_*), likewise."),
     subreddits: str = typer.Option(
         "",
         help="Take conversations from these, separated by commas. Default: all. Personas come from everywhere.",
@@ -77,7 +96,7 @@ def build(
     """Turn dumps into a corpus like PEC: conversations, personas, splits, and a data card.
 
     \b
-    allears reddit build --comments RC_2019-01.zst --comments RC_2019-02.zst --submissions RS_2019-01.zst \\
+    allears reddit build --comments RC_2019-*.zst --submissions RS_2019-*.zst \\
         --subreddits happy,offmychest --out pec-2019
     allears reddit build --comments RC_sample.zst --submissions RS_sample.zst --orphans keep --out sample
 

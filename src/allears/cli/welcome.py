@@ -10,6 +10,7 @@ from rich.text import Text
 from allears import __version__
 
 COMMANDS = {
+    "allears chat": "talk; /why says what is behind a reply",
     "allears data list": "the corpora, their licences, what is here",
     "allears data show ed --random": "a conversation as a person reads one",
     "allears data stats esconv": "counts, lengths, emotions, strategies",
@@ -26,11 +27,10 @@ def page() -> Panel:
         table.add_row(Text(command, style="cyan"), what)
     parts = Group(
         Text("I'm all ears.", style="bold"),
-        "Read and measure conversations about feelings; train models that choose an answer.",
+        "Talk to a listener on your own machine; read and measure conversations; train models.",
         "",
         table,
         "",
-        "The listener you can talk to is being built on top of these.",
         Text(
             "This is no therapist and no crisis line. In danger, call your emergency number now.", style="dim"
         ),

@@ -73,8 +73,8 @@ def _checked(text: str) -> str:
 
 
 def _in_reach(about: Sentences, known: Known) -> list[Known]:
-    """What may be told apart from a sentence: without consent, only what its own conversations know."""
-    if known.remembered:
+    """What a sentence may take the place of: without consent, only what its own conversations know."""
+    if about.agreed():
         return about.all()
     return [each for place in sorted(about.conversations_of(known.key)) for each in about.of(place)]
 

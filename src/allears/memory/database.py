@@ -121,7 +121,7 @@ def _parsed(text: str) -> URL:
         return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
     try:
         url = make_url(text)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise AllearsError(
             "ALLEARS_DATABASE is no database URL; expected postgresql://... or a file"
         ) from error

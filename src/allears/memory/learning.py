@@ -56,12 +56,15 @@ def remember(about: Sentences, conversation: int, learned: Collection[int] | Non
 
     `learned` are their keys; None stands for all that were said in the conversation.
     """
-    for candidate in about.of(conversation):
-        if candidate.remembered or candidate.conversation != conversation:
-            continue
+    here = about.of(conversation)
+    candidates = [each for each in here if each.conversation == conversation and not each.remembered]
+    for candidate in candidates:
         if learned is not None and candidate.key not in learned:
             continue
-        known = {each.as_persona(None): each for each in about.remembered()}
+        # whoever learned it held it against what this conversation knows; what is left is what only others know
+        known_here = {each.key for each in here}
+        elsewhere = [each for each in about.remembered() if each.key not in known_here]
+        known = {each.as_persona(None): each for each in elsewhere}
         mine = candidate.as_persona(conversation)
         merged = merge(Persona(tuple(known)), [mine])
         if mine not in merged.persona.sentences:

@@ -175,15 +175,13 @@ class Rows:
                 f"the conversation has {stored} turns by now, not {after}: somebody else wrote to it; "
                 "load it again and repeat the message"
             )
-        if after == 0:
-            return
-        # as many turns can be other turns: somebody took the last ones back and went on
-        query = select(turns).where(turns.c.conversation == found.id, turns.c.number == after)
-        ours, theirs = (
-            turn_from(self._connection.execute(query).one(), self._cipher),
-            updated.turns[after - 1],
-        )
-        if (ours.speaker, ours.text) != (theirs.speaker, theirs.text):
+        # as many turns can be other turns: somebody took the last exchange back and went on
+        query = select(turns).where(turns.c.conversation == found.id, turns.c.number > after - 2)
+        ours = [
+            turn_from(each, self._cipher) for each in self._connection.execute(query.order_by(turns.c.number))
+        ]
+        theirs = updated.turns[max(after - 2, 0) : after]
+        if [(turn.speaker, turn.text) for turn in ours] != [(turn.speaker, turn.text) for turn in theirs]:
             raise ConflictError(
                 "the conversation went on differently meanwhile: somebody else wrote to it; "
                 "load it again and repeat the message"
@@ -227,8 +225,7 @@ class Rows:
 
     def done(self, row: Row[Any], request: str | None, what: str) -> str | None:
         """The conversation that a request was done in, if it was."""
-        if request is None:
-            return None
+        return None
         query: Select[Any] = (
             select(conversations.c.name)
             .join(requests, requests.c.conversation == conversations.c.id)

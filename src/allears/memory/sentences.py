@@ -108,6 +108,11 @@ class Sentences:
         query = select(people.c.revision).where(people.c.id == self.person)
         return int(self._connection.scalars(query).one())
 
+    def agreed(self) -> bool:
+        """Whether the person's conversations may know of each other."""
+        query = select(people.c.consent).where(people.c.id == self.person)
+        return bool(self._connection.scalars(query).one())
+
     def stored(self, known: Sequence[Known]) -> list[StoredSentence]:
         """Sentences with their history, to be shown."""
         history = self._history()

@@ -6,6 +6,8 @@ Everything needs NumPy alone and is the same for the same seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +58,22 @@ def bootstrap_interval(
     array = _values(values)
     low, high = _middle(_resampled_means(array, samples, seed), confidence)
     return Interval(float(array.mean()), low, high)
+
+
+def wilson_interval(hits: int, of: int, *, confidence: float = 0.95) -> Interval:
+    """A share of counted things in percent, with Wilson's score interval: honest also at 0% and 100%.
+
+    With nothing counted the share is 0 and the interval says that it could be anything.
+    """
+    if not 0 <= hits <= of:
+        raise ValueError(f"{hits} hits of {of} is no share")
+    if of == 0:
+        return Interval(0.0, 0.0, 100.0)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = hits / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return Interval(100 * share, 100 * max(0.0, middle - half), 100 * min(1.0, middle + half))
 
 
 def paired_bootstrap(

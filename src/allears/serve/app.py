@@ -15,6 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from allears import __version__
 from allears.errors import AllearsError
 from allears.listener.contract import Responder
+from allears.listener.safety.screen import CrisisScreen, require_crisis_screening
 from allears.memory import Memory
 from allears.serve import openai
 from allears.serve.auth import Door, security_scheme
@@ -37,6 +38,9 @@ _PUBLIC = ("/api/health", "/api/metrics")
 def create_app(responder: Responder, memory: Memory, settings: Settings | None = None) -> FastAPI:
     """A server that answers with `responder` and stores in `memory`. Whoever made those closes them."""
     settings = settings or Settings()
+    screen = getattr(responder, "screen", None)
+    if screen is not None:
+        require_crisis_screening(screen)
     services = _services(responder, memory, settings)
 
     @asynccontextmanager
@@ -91,6 +95,7 @@ def _services(responder: Responder, memory: Memory, settings: Settings) -> Servi
         limit=RateLimit(settings.rate, settings.burst),
         batcher=batcher,
         talk=Talk(memory, batcher, metrics),
+        screen=CrisisScreen(),
     )
 
 

@@ -32,7 +32,9 @@ class Door:
         token = _token(headers)
         if token is None:
             return None
-        person = person_of(token, self.settings.salt)  # hashed before it is compared: the time taken tells nothing
+        person = person_of(
+            token, self.settings.salt
+        )  # hashed before it is compared: the time taken tells nothing
         return person if person in self._people else None
 
     def may_measure(self, headers: Headers) -> bool:

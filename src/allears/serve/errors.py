@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from allears.errors import AllearsError
 from allears.memory import ConflictError, NotFoundError, UnavailableError
 from allears.serve.batching import BusyError
 
@@ -23,6 +24,15 @@ log = logging.getLogger("allears.serve")
 
 NO_CONVERSATION = "There is no such conversation."
 NO_SENTENCE = "There is no such sentence."
+
+_EXPECTED = (NotFoundError, ConflictError, BusyError)
+_TOLD: tuple[tuple[type[Exception], int, str], ...] = (
+    (NotFoundError, 404, NO_CONVERSATION),  # the same words for what never was and for what is another's
+    (ConflictError, 409, "Somebody else wrote to this conversation; load it again."),
+    (BusyError, 503, "Many people are talking right now; try again in a moment."),
+    (UnavailableError, 503, "The database cannot be used now; try again in a moment."),
+    (AllearsError, 503, "The listener cannot answer now; try again in a moment."),
+)
 _OPENAI_KINDS = {
     401: ("authentication_error", "invalid_api_key"),
     403: ("permission_error", None),
@@ -56,17 +66,14 @@ def as_http_error(error: Exception) -> HTTPException:
     """What went wrong inside, as a status and a sentence for whoever asked; for whoever runs the server, a log line."""
     if isinstance(error, HTTPException):
         return error
-    if isinstance(error, NotFoundError):  # the same words for what never was and for what is another's
-        return HTTPException(404, NO_CONVERSATION)
-    if isinstance(error, ConflictError):
-        return HTTPException(409, "Somebody else wrote to this conversation; load it again.")
-    if isinstance(error, BusyError):
-        return _later("Many people are talking right now; try again in a moment.")
     if isinstance(error, UnavailableError):
         log.error("%s", error)  # its words are about the database: where it is, what it lacks
-        return _later("The database cannot be used now; try again in a moment.")
-    log.error("%s", where(error))
-    return _later("The listener cannot answer now; try again in a moment.")
+    elif not isinstance(error, _EXPECTED):
+        log.error("%s", where(error))
+    for kind, status, text in _TOLD:
+        if isinstance(error, kind):
+            return HTTPException(status, text, headers={"Retry-After": "1"} if status == 503 else None)
+    return HTTPException(500, "Something went wrong here; it was logged. Please try again.")
 
 
 def where(error: Exception) -> str:
@@ -74,10 +81,6 @@ def where(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     steps = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
     return f"{type(error).__name__} at {steps}"
-
-
-def _later(text: str) -> HTTPException:
-    return HTTPException(503, text, headers={"Retry-After": "1"})
 
 
 async def tell_problem(request: Request, error: Exception) -> JSONResponse:

@@ -1,6 +1,6 @@
 """What every request passes first: may it come in, as whom, how large, how often; and what is logged about it.
 
-Closed by default: whatever lies under /api and /v1 needs a person, except the two paths named in `_PUBLIC`. What is
+Closed by default: whatever lies under /api and /v1 needs a person, except the paths named in `_PUBLIC`. What is
 logged is the route, the status and the time. A crash is logged by its kind and place: an exception's own words may
 hold what a person wrote.
 """
@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from allears.serve.auth import Door
-from allears.serve.errors import error_response, where
+from allears.serve.errors import as_http_error, error_response
 from allears.serve.limits import BodyTooLargeError, RateLimit, limited
 from allears.serve.metrics import Metrics
 
 log = logging.getLogger("allears.serve")
 
-_PUBLIC = frozenset({"/api/health", "/api/metrics"})  # metrics asks for a token of its own
+_PUBLIC = frozenset({"/api/health", "/api/metrics", "/api/openapi.json"})  # metrics has a token of its own
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -57,12 +57,8 @@ class Gate:
             self._let_in(scope)
             receive = limited(receive, self.body_bytes) if scope["type"] == "http" else receive
             await self.app(scope, receive, sent)
-        except HTTPException as refusal:
-            await sent.finish(scope, receive, error_response(scope["path"], refusal))
         except Exception as error:
-            log.error("%s", where(error))
-            trouble = HTTPException(500, "Something went wrong here; it was logged. Please try again.")
-            await sent.finish(scope, receive, error_response(scope["path"], trouble))
+            await sent.finish(scope, receive, error_response(scope["path"], as_http_error(error)))
         finally:
             self._note(scope, sent.status, time.perf_counter() - start)
 
@@ -73,7 +69,9 @@ class Gate:
         if refused is not None:
             raise HTTPException(403, refused)
         path: str = scope["path"]
-        if path.startswith(("/api/", "/v1/")) and path not in _PUBLIC:
+        # a browser asks with OPTIONS whether a page may ask; no route answers that but the allowed pages' own
+        asks_ahead = scope["type"] == "http" and scope["method"] == "OPTIONS"
+        if path.startswith(("/api/", "/v1/")) and path not in _PUBLIC and not asks_ahead:
             person = self.door.person(headers)
             if person is None:
                 check_rate(self.strangers, (scope.get("client") or ("?",))[0])

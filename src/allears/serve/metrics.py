@@ -17,11 +17,18 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
-            "allears_requests", "Requests by route and status.", ("method", "route", "status"), registry=self.registry
+            "allears_requests",
+            "Requests by route and status.",
+            ("method", "route", "status"),
+            registry=self.registry,
         )
         self.replies = Counter("allears_replies", "Replies given.", registry=self.registry)
         self.seconds = Histogram(
-            "allears_request_seconds", "Time to answer a request.", ("route",), buckets=_SECONDS, registry=self.registry
+            "allears_request_seconds",
+            "Time to answer a request.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=self.registry,
         )
         self.steps = Histogram(
             "allears_step_seconds",
@@ -34,7 +41,9 @@ class Metrics:
             "allears_batch_size", "Messages answered together.", buckets=_SIZES, registry=self.registry
         )
         self.failures = Counter(
-            "allears_batch_failures", "Batches that failed and were answered one by one.", registry=self.registry
+            "allears_batch_failures",
+            "Batches that failed and were answered one by one.",
+            registry=self.registry,
         )
         self.waiting = Gauge("allears_waiting_messages", "Messages in the queue.", registry=self.registry)
 

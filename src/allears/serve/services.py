@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
+from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
 from allears.serve.auth import Door
 from allears.serve.batching import Batcher
@@ -24,6 +25,7 @@ class Services:
     limit: RateLimit
     batcher: Batcher
     talk: Talk
+    screen: CrisisScreen  # for conversations that come without their state; the listener has its own
 
 
 def services_of(connection: HTTPConnection) -> Services:

@@ -42,8 +42,8 @@ class Settings:
         for token in (*self.tokens, *([self.metrics_token] if self.metrics_token is not None else [])):
             if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
                 raise AllearsError(
-                    f"an access token must have at least {SHORTEST_TOKEN} characters, letters, digits and signs without "
-                    "spaces; `python -c 'import secrets; print(secrets.token_urlsafe())'` prints a good one"
+                    f"an access token must have at least {SHORTEST_TOKEN} characters, letters, digits and signs "
+                    "without spaces; `python -c 'import secrets; print(secrets.token_urlsafe())'` prints a good one"
                 )
         if len({*self.tokens, self.metrics_token}) != len(self.tokens) + 1:
             raise AllearsError("the same access token was given twice; each person needs their own")

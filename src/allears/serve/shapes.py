@@ -97,10 +97,14 @@ class ConversationOut(BaseModel):
         return cls(
             id=conversation.id,
             turns=[
-                TurnOut(speaker=turn.speaker.value, text=turn.text, emotion=turn.emotion, strategy=turn.strategy)
+                TurnOut(
+                    speaker=turn.speaker.value, text=turn.text, emotion=turn.emotion, strategy=turn.strategy
+                )
                 for turn in conversation.turns
             ],
-            persona=[PersonaOut(text=each.text, source=each.source) for each in known.sentences] if known else [],
+            persona=[PersonaOut(text=each.text, source=each.source) for each in known.sentences]
+            if known
+            else [],
         )
 
 
@@ -151,7 +155,8 @@ class SentenceIn(Shape):
 
 class Consent(Shape):
     agreed: bool = Field(
-        description="Whether what you tell about yourself is remembered in later conversations.", examples=[True]
+        description="Whether what you tell about yourself is remembered in later conversations.",
+        examples=[True],
     )
 
 

@@ -321,3 +321,19 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path):
     first = gzip.decompress((tmp_path / "out" / "reddit.jsonl.gz").read_bytes())
     built(tmp_path, comments[::-1], posts, overwrite=True)
     assert gzip.decompress((tmp_path / "out" / "reddit.jsonl.gz").read_bytes()) == first
+
+
+def test_an_option_takes_all_the_files_that_the_shell_makes_of_a_star(tmp_path: Path, run):
+    comments, posts = made_up_reddit(400)
+    months = [str(write(tmp_path / f"RC_{n}.zst", comments[n::2])) for n in range(2)]
+    files = [
+        "--comments",
+        *months,
+        "--submissions",
+        str(write(tmp_path / "RS_0.zst", posts)),
+        "--orphans",
+        "keep",
+    ]
+    answer = run("reddit", "build", *files, "--json", "--out", str(tmp_path / "out"))
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["lines"]["lines"] == len(comments) + len(posts)

@@ -39,12 +39,14 @@ class SafetyState:
     phase: Phase = Phase.CALM
     danger: Danger | None = None
     turns: int = 0  # how many fixed replies this phase has given: the next one is worded differently
+    for_another: bool = False  # it is somebody else who is in danger, and the person worries about them
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "phase": self.phase.value,
             "danger": self.danger.value if self.danger else None,
             "turns": self.turns,
+            "for_another": self.for_another,
         }
 
     @classmethod
@@ -55,6 +57,7 @@ class SafetyState:
             Phase(data.get("phase", Phase.CALM)),
             None if danger is None else Danger(danger),
             int(data.get("turns", 0)),
+            bool(data.get("for_another", False)),
         )
 
 

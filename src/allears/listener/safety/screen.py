@@ -72,7 +72,7 @@ class CrisisScreen:
         evidence = (*self.patterns.find(message), *self._head_says(message), *self._history_says(message, history))
         certainty = certainty_of(evidence)
         danger = _likeliest(evidence) if certainty >= self.threshold else None
-        after, answer = advance(state, danger, message)
+        after, answer = advance(state, danger, message, for_another=_is_about_another(evidence))
         if answer is not None and danger is None:
             before = Evidence("state", f"still {state.phase.value}", state.danger, 0.0)
             evidence = (*evidence, before)
@@ -141,6 +141,12 @@ def certainty_of(evidence: Iterable[Evidence]) -> float:
 
 def _is_hint(item: Evidence) -> bool:
     return item.layer == "patterns" and item.weight < THRESHOLD
+
+
+def _is_about_another(evidence: Iterable[Evidence]) -> bool:
+    """All that was found outright is about somebody else."""
+    outright = [item for item in evidence if item.layer == "patterns" and item.weight >= THRESHOLD]
+    return bool(outright) and all(item.name.startswith("somebody") for item in outright)
 
 
 def _likeliest(evidence: Iterable[Evidence]) -> Danger | None:

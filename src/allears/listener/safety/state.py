@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from allears.listener.safety.answers import says_no, says_safe, says_yes
 from allears.listener.safety.dangers import Danger, Phase, SafetyState
 
@@ -19,29 +21,34 @@ CHECK_BACKS = 2  # they said that they are safe, and no danger since: we do not 
 _GRAVEST_FIRST = (Danger.SUICIDE, Danger.HARM_TO_OTHERS, Danger.ABUSE, Danger.SELF_HARM)
 
 
-def advance(state: SafetyState, danger: Danger | None, message: str) -> tuple[SafetyState, str | None]:
+def advance(
+    state: SafetyState, danger: Danger | None, message: str, *, for_another: bool = False
+) -> tuple[SafetyState, str | None]:
     """The state after this message, and which fixed reply it gets, if any.
 
-    `danger` is what this message itself speaks of.
+    `danger` is what this message itself speaks of; `for_another` says that it is about somebody else.
     """
-    if danger is not None or (state.phase is Phase.CHECKING and says_no(message)):
-        return _in_danger(state, danger), DANGER_REPLY
+    if danger is not None:
+        return _in_danger(state, danger, for_another), DANGER_REPLY
+    if state.phase is Phase.CHECKING and says_no(message):
+        return _in_danger(state, None, state.for_another), DANGER_REPLY
     match state.phase:
         case Phase.CALM:
             return state, None
         case Phase.DANGER if not says_safe(message):
-            return _in_danger(state, None), DANGER_REPLY
+            return _in_danger(state, None, state.for_another), DANGER_REPLY
         case Phase.DANGER:
-            return SafetyState(Phase.CHECKING, state.danger, 1), CHECK_BACK
+            return SafetyState(Phase.CHECKING, state.danger, 1, state.for_another), CHECK_BACK
         case Phase.CHECKING:
             if says_yes(message) or says_safe(message) or state.turns >= CHECK_BACKS:
                 return SafetyState(), None
-            return SafetyState(Phase.CHECKING, state.danger, state.turns + 1), CHECK_BACK
+            return replace(state, turns=state.turns + 1), CHECK_BACK
 
 
-def _in_danger(state: SafetyState, danger: Danger | None) -> SafetyState:
-    """One more turn in danger; of two dangers the graver one stays."""
+def _in_danger(state: SafetyState, danger: Danger | None, for_another: bool) -> SafetyState:
+    """One more turn in danger; of two dangers the graver one stays, and one's own goes before another's."""
     known = [kind for kind in (danger, state.danger) if kind is not None]
     gravest = min(known, key=_GRAVEST_FIRST.index, default=Danger.SUICIDE)
     turns = state.turns + 1 if state.phase is Phase.DANGER else 1
-    return SafetyState(Phase.DANGER, gravest, turns)
+    for_another = for_another and (state.phase is not Phase.DANGER or state.for_another)
+    return SafetyState(Phase.DANGER, gravest, turns, for_another)

@@ -44,6 +44,7 @@ RequestKey = Annotated[
 ]
 
 _MEANINGS = {
+    400: "The body cannot be read.",
     401: "No valid access token.",
     403: "A page or a name this server does not answer to.",
     404: "Not there, or not yours: nobody can tell which.",
@@ -53,7 +54,7 @@ _MEANINGS = {
     429: "Too many requests; `Retry-After` says when to try again.",
     503: "The database or the listener cannot answer now.",
 }
-_ALWAYS = (401, 403, 413, 422, 429, 503)
+_ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 
 
 def problems(*more: int) -> dict[int | str, dict[str, Any]]:

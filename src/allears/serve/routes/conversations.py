@@ -68,5 +68,3 @@ async def why(
     if found is None:
         raise HTTPException(404, "There are no reasons stored for such a turn.")
     return WhyOut(conversation=conversation, turn=turn, why=found)
-
-

@@ -20,8 +20,17 @@ router = APIRouter(prefix="/api/conversations/{conversation}", tags=["messages"]
 
 EVENT_STREAM = "text/event-stream"
 _EVENTS: dict[str, Any] = {
-    "schema": {"type": "string"},
-    "example": 'event: piece\ndata: {"text": "That "}\n\nevent: reply\ndata: {"turn": 2, "text": "That ..."}\n\n',
+    "schema": {  # of each event
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"type": "string", "enum": ["piece", "reply"]},
+            "data": {
+                "type": "string",
+                "description": 'JSON: `{"text": ...}`, or the whole reply with its why.',
+            },
+        },
+    }
 }
 
 
@@ -54,9 +63,7 @@ async def say_in_pieces(
     serving: Serving, person: Person, conversation: ConversationId, message: MessageIn, key: RequestKey = None
 ) -> Response:
     """Say something and be answered word by word."""
-    return _stream(
-        await serving.talk.say(person, conversation, message.text, request=key, seed=message.seed)
-    )
+    return _stream(await serving.talk.say(person, conversation, message.text, request=key, seed=message.seed))
 
 
 def _wants_events(accept: str) -> bool:

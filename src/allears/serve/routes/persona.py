@@ -40,9 +40,7 @@ async def add(
         raise HTTPException(
             409, "Nothing is remembered across conversations before you agree: PUT /api/consent."
         )
-    name = await serving.talk.remember(
-        serving.memory.add_sentence, person, sentence.text, conversation=place
-    )
+    name = await serving.talk.remember(serving.memory.add_sentence, person, sentence.text, conversation=place)
     return SentenceOut.of(await _sentence(serving, person, name))
 
 

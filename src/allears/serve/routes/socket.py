@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, WebSocket
+from fastapi import APIRouter, WebSocket
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 from starlette.websockets import WebSocketDisconnect
 
 from allears.errors import AllearsError
 from allears.serve.auth import SUBPROTOCOL
-from allears.serve.batching import BusyError
 from allears.serve.errors import NO_CONVERSATION, as_http_error, error_body, error_response, sentence
 from allears.serve.gate import check_rate
 from allears.serve.routes import checked_name
@@ -65,7 +65,7 @@ async def _answer(
         problems = error.errors(include_input=False, include_url=False, include_context=False)
         await socket.send_json(_problem(HTTPException(422, sentence(problems))))
         return
-    except (AllearsError, BusyError, HTTPException) as error:
+    except Exception as error:  # one message that cannot be answered does not end the conversation
         await socket.send_json(_problem(as_http_error(error)))
         return
     for piece in told.pieces:

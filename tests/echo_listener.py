@@ -1,8 +1,8 @@
-"""A listener for tests: it says which conversation it saw and what it was told, and does what a message orders."""
+"""A listener for the server's tests: it says which conversation it saw and what it was told, and does as ordered."""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,25 +11,17 @@ from allears.conversation import Conversation, Persona, PersonaSentence, Role, T
 from allears.listener.contract import Reply, Why
 
 
-class Scripted:
-    """Echoes. "crash" raises with the message in it; "I am called ..." is learned; `delay` is the time of a call."""
+class Echo:
+    """Repeats. "crash" raises with the message in it; "I am called ..." is learned; `delay` is the time of a call."""
 
     def __init__(self, delay: float = 0.0) -> None:
         self.delay = delay
-        self.batches: list[int] = []
-        self.seen: list[tuple[str, int]] = []
-        self.most_at_once = 0
-        self._now = 0
-        self._lock = threading.Lock()
+        self.batches: list[int] = []  # how many messages each call brought
+        self.seen: list[Conversation] = []
 
     def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply:
         self.batches.append(1)
-        with self._lock:
-            self._now += 1
-            self.most_at_once = max(self.most_at_once, self._now)
         time.sleep(self.delay)
-        with self._lock:
-            self._now -= 1
         return self._reply(message, conversation, seed)
 
     def stream(
@@ -51,18 +43,24 @@ class Scripted:
         if "crash" in message:
             raise RuntimeError(f"cannot answer {message!r}")
         known = conversation or Conversation("new", ())
-        self.seen.append((known.id, len(known.turns)))
+        self.seen.append(known)
         text = f"In {known.id}, after {len(known.turns)} turns, you said: {message}"
         persona = known.personas.get("seeker", Persona())
         learned: tuple[PersonaSentence, ...] = ()
         if message.startswith("I am called "):
-            learned = (PersonaSentence(message, f"turn {len(known.turns)}"),)
-        turns = (Turn(Role.SEEKER, message, emotion="hopeful"), Turn(Role.SUPPORTER, text, strategy="Question"))
-        updated = replace(
-            known,
-            turns=(*known.turns, *turns),
-            personas={**known.personas, "seeker": Persona((*persona.sentences, *learned))},
+            learned = (PersonaSentence(message, f"turn {len(known.turns) + 1}"),)
+        turns = (
+            Turn(Role.SEEKER, message, emotion="hopeful"),
+            Turn(Role.SUPPORTER, text, strategy="Question"),
         )
-        why = Why("reply", emotions=(("hopeful", 1.0),), strategy="Question", learned=learned, seed=seed,
-                  milliseconds={"read": 2.0, "rank": 3.0})
-        return Reply(text, why, updated)
+        why = Why(
+            "reply",
+            {"process": os.getpid()},  # who answered, where there are several
+            emotions=(("hopeful", 1.0),),
+            strategy="Question",
+            learned=learned,
+            seed=seed,
+            milliseconds={"read": 2.0, "rank": 3.0},
+        )
+        personas = {**known.personas, "seeker": Persona((*persona.sentences, *learned))}
+        return Reply(text, why, replace(known, turns=(*known.turns, *turns), personas=personas))

@@ -1,0 +1,70 @@
+"""The chat through a pipe: a message a line comes in, a reply a line goes out, everything else is a note.
+
+Every line is a message, also one that begins with a slash: a file of messages must not be able to erase anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+from allears.chat import view
+from allears.chat.session import ChatSession, Said
+from allears.errors import AllearsError
+
+LONGEST_LINE = (
+    64_000  # bytes that are held: far more than the listener reads, far less than a file without line ends
+)
+
+
+def answer_lines(
+    source: BinaryIO,
+    session: ChatSession,
+    *,
+    write: Callable[[str], None],
+    note: Callable[[str], None],
+    as_json: bool = False,
+    why: bool = False,
+) -> int:
+    """Answer until the source ends. The exit code: 1 if a line was not answered or not stored, 0 otherwise."""
+    code = 0
+    for number, line in _lines(source):
+        try:
+            if line is None:
+                raise AllearsError(f"the message has more than {LONGEST_LINE:,} bytes; send it in parts")
+            if not line.strip():
+                continue
+            said = session.say(line)
+        except AllearsError as error:
+            note(f"line {number}: {error}")
+            code = 1
+            continue
+        write(_json(said) if as_json else view.one_line(said.text))
+        if why and not as_json:
+            note(view.in_short(said.why))
+        if said.not_stored:
+            note(f"line {number}: answered, but not stored: {said.not_stored}")
+            code = 1
+    problem = session.close()
+    if problem:
+        note(problem)
+    return code
+
+
+def _json(said: Said) -> str:
+    record = {"reply": said.text, "why": said.why, "conversation": said.conversation, "turn": said.turn}
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _lines(source: BinaryIO) -> Iterator[tuple[int, str | None]]:
+    """Lines with their numbers, as soon as they arrive; None for one that is too long to be held."""
+    number = 0
+    while line := source.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = source.readline(LONGEST_LINE)
+            yield number, None
+            continue
+        yield number, line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n")
