@@ -10,7 +10,7 @@ the other and beginning anew after twenty turns. Measured with batching and, in 
 - errors: answers that are no reply;
 - mixed up: a reply that names another conversation or turn than it was asked in, a stored conversation that is not
   word for word what its person said and heard, or anything of another person's in it;
-- memory: the server's resident memory at the end against that after a third of the time;
+- memory: the server's resident memory in the last third of the time against the second third;
 - throughput: replies a second; the ratio of both is what batching gains.
 
 `same as alone` is how many replies of a few conversations the listener gives again when it is asked one by one.
@@ -42,7 +42,7 @@ from rich.console import Console
 from rich.table import Table
 
 LEAST_GAIN = 3.0  # times the throughput without batching
-MOST_GROWTH = 1.05  # times the resident memory after a third of the time
+MOST_GROWTH = 1.05  # times the resident memory in the second third of the time
 TURNS = 20  # of a conversation; then a new one begins
 CORES = 2
 LINES = (
@@ -216,11 +216,19 @@ def same_as_alone(bundle: str, people: list[Person], count: int) -> tuple[int, i
 
 async def load(server: Server, people: list[Person], seconds: float) -> dict[str, Any]:
     start = time.perf_counter()
-    talking = asyncio.gather(*(chat(person, server.port, start + seconds) for person in people))
-    await asyncio.sleep(seconds / 3)
-    early = server.memory()
-    await talking
-    spent, late = time.perf_counter() - start, server.memory()
+    memory: list[float] = []
+
+    async def watch() -> None:
+        while True:
+            memory.append(server.memory())
+            await asyncio.sleep(seconds / 60)
+
+    watching = asyncio.create_task(watch())
+    await asyncio.gather(*(chat(person, server.port, start + seconds) for person in people))
+    watching.cancel()
+    spent = time.perf_counter() - start
+    third = len(memory) // 3  # the first third is warming up: the largest batch has not come yet
+    early, late = statistics.mean(memory[third : 2 * third]), statistics.mean(memory[2 * third :])
     await check(people, server.port)
     times = sorted(time for person in people for time in person.seconds)
     return {
@@ -286,7 +294,7 @@ def broken(found: dict[str, dict[str, Any]], gain: float) -> list[str]:
 
 
 def report(found: dict[str, dict[str, Any]], gain: float) -> Table:
-    table = Table()
+    table = Table(min_width=100)
     for heading in ("", "replies/s", "median ms", "95% ms", "errors", "mixed up", "memory MiB", "growth"):
         table.add_column(heading, justify="right")
     for name, each in found.items():

@@ -91,9 +91,21 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--die-after-storing", action="store_true")
+    parser.add_argument("--token-file", type=Path)  # and what else the benchmark asks of `allears serve`
+    parser.add_argument("--rate", type=float, default=1000)
+    parser.add_argument("--burst", type=int, default=1000)
+    parser.add_argument("--no-batching", action="store_true")
+    parser.add_argument("--quiet", action="store_true")
     choices = parser.parse_args()
-    log_to_standard_error()
-    settings = Settings(port=choices.port, tokens=tuple(choices.token), rate=1000, burst=1000)
+    log_to_standard_error(quiet=choices.quiet)
+    tokens = (*choices.token, *(choices.token_file.read_text().split() if choices.token_file else ()))
+    settings = Settings(
+        port=choices.port,
+        tokens=tokens,
+        rate=choices.rate,
+        burst=choices.burst,
+        batching=not choices.no_batching,
+    )
     kind = DyingMemory if choices.die_after_storing else Memory
     with listen(settings) as opened, kind(choices.database) as memory:
         print(address(opened), flush=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 from fastapi.testclient import TestClient
@@ -118,6 +120,18 @@ def test_messages_over_a_websocket_are_counted_too(serve):
             kinds.append(message.get("status", message["type"]))
         assert kinds == ["reply", "reply", 429, 429]
         assert message["retry_after"] >= 1
+
+
+def test_a_person_may_hold_only_so_many_connections_open(serve):
+    client = serve(sockets=2)
+    talk = begin(client)
+    with connect(client, talk), connect(client, talk):
+        with pytest.raises(WebSocketDenialResponse) as denied, connect(client, talk):
+            pass
+        assert denied.value.status_code == 429
+    with connect(client, talk) as socket:
+        socket.send_json({"text": "there is room again"})
+        assert socket.receive_json()["type"] == "piece"
 
 
 def test_whoever_guesses_tokens_is_slowed_down_and_the_others_are_not(serve):
@@ -238,3 +252,12 @@ def test_a_listener_without_its_crisis_screen_is_not_served(memory: Memory):
     listener.screen = CrisisScreen(turn_crisis_screening_off=True)  # type: ignore[attr-defined]
     with pytest.raises(AllearsError, match="must screen for crises"):
         create_app(listener, memory)
+
+
+def test_a_server_imports_nothing_that_only_training_needs():
+    code = (
+        "import sys, allears.cli.serve, allears.serve.app, allears.serve.loading, allears.serve.run; "
+        "print(*[name for name in ('torch', 'transformers', 'pandas', 'ray') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

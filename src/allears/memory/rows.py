@@ -225,7 +225,8 @@ class Rows:
 
     def done(self, row: Row[Any], request: str | None, what: str) -> str | None:
         """The conversation that a request was done in, if it was."""
-        return None
+        if request is None:
+            return None
         query: Select[Any] = (
             select(conversations.c.name)
             .join(requests, requests.c.conversation == conversations.c.id)

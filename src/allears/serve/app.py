@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -58,6 +59,11 @@ def create_app(responder: Responder, memory: Memory, settings: Settings | None =
         docs_url=None,  # its page would fetch scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+        },  # whole addresses, errors with their words
     )
     app.state.services = services
     for module in (conversations, messages, socket, persona, everything, operations, openai):
@@ -95,6 +101,7 @@ def _services(responder: Responder, memory: Memory, settings: Settings) -> Servi
         limit=RateLimit(settings.rate, settings.burst),
         batcher=batcher,
         talk=Talk(memory, batcher, metrics),
+        sockets=Counter(),
         screen=CrisisScreen(),
     )
 

@@ -78,9 +78,7 @@ def start(
         name=NAME,
         num_replicas=replicas,
         max_ongoing_requests=settings.waiting,
-        ray_actor_options={
-            "num_cpus": 0
-        },  # the machine's cores are shared; how many replicas is the person's choice
+        ray_actor_options={"num_cpus": 0},  # how many replicas share the cores is the person's choice
         logging_config=quiet,
     )(serve.ingress(build)())
     serve.run(deployment.bind(), name=NAME, route_prefix="/")

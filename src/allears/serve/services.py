@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
@@ -25,7 +26,18 @@ class Services:
     limit: RateLimit
     batcher: Batcher
     talk: Talk
+    sockets: Counter[str]  # how many each person holds open
     screen: CrisisScreen  # for conversations that come without their state; the listener has its own
+
+
+async def serving(connection: HTTPConnection) -> Services:
+    """For the routes. Asynchronous, or FastAPI would send each request through a thread for it."""
+    return services_of(connection)
+
+
+async def asking(connection: HTTPConnection) -> str:
+    """For the routes: the person who asks."""
+    return person_of(connection)
 
 
 def services_of(connection: HTTPConnection) -> Services:

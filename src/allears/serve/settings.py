@@ -31,6 +31,7 @@ class Settings:
     body_bytes: int = 256 * 1024
     rate: float = 5.0  # requests per second and person, in the long run
     burst: int = 60  # requests a person may make at once
+    sockets: int = 32  # WebSockets a person may hold open
 
     def __post_init__(self) -> None:
         reachable_as = [name for name in (self.host, *self.hosts) if not _is_local(name)]

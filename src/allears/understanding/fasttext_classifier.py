@@ -26,6 +26,7 @@ from allears.understanding.classifier import Classifier, Labels, Probabilities, 
 
 _PREFIX = "__label__"
 LEAST_TABLE = 40 << 20
+TRIES = 3
 MODEL_FILE, CARD_FILE = "model.bin", "fasttext.json"
 
 
@@ -74,22 +75,27 @@ class FastTextClassifier(Classifier):
         return self
 
     def _train(self, fasttext: Any, path: Path) -> Any:
-        try:
-            return fasttext.train_supervised(
-                str(path),
-                epoch=self.epochs,
-                lr=self.learning_rate,
-                wordNgrams=self.word_ngrams,
-                dim=self.size,
-                minCount=self.minimum_count,
-                bucket=max(self.buckets, LEAST_TABLE // (4 * self.size)),
-                loss="ova" if self.multi_label else "softmax",
-                thread=1,
-                seed=self.seed,
-                verbose=0,
-            )
-        except RuntimeError as error:  # "Encountered NaN."
-            raise AllearsError(f"fastText's training diverged ({error}); lower its learning_rate") from error
+        """One model. Where it meets what is not a number, memory that held something else may be to blame: a table
+        twice as large comes from elsewhere. If that does not help, the training really diverged."""
+        table = max(self.buckets, LEAST_TABLE // (4 * self.size))
+        for tried in range(TRIES):
+            try:
+                return fasttext.train_supervised(
+                    str(path),
+                    epoch=self.epochs,
+                    lr=self.learning_rate,
+                    wordNgrams=self.word_ngrams,
+                    dim=self.size,
+                    minCount=self.minimum_count,
+                    bucket=table << tried,
+                    loss="ova" if self.multi_label else "softmax",
+                    thread=1,
+                    seed=self.seed,
+                    verbose=0,
+                )
+            except RuntimeError as error:  # "Encountered NaN."
+                problem = error
+        raise AllearsError(f"fastText's training diverged ({problem}); lower its learning_rate") from problem
 
     def predict_proba(self, texts: Sequence[str]) -> Probabilities:
         if self.model_ is None:

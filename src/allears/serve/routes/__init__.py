@@ -8,17 +8,17 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, HTTPException, Path
 
 from allears.serve.errors import NO_CONVERSATION, NO_SENTENCE
-from allears.serve.services import Services, person_of, services_of
+from allears.serve.services import Services, asking, serving
 from allears.serve.shapes import Problem
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
-def _conversation_id(conversation: Annotated[str, Path(examples=["3f8a1c0d9b7e2465"])]) -> str:
+async def _conversation_id(conversation: Annotated[str, Path(examples=["3f8a1c0d9b7e2465"])]) -> str:
     return checked_name(conversation, NO_CONVERSATION)
 
 
-def _sentence_id(sentence: Annotated[str, Path(examples=["9b7e24653f8a1c0d"])]) -> str:
+async def _sentence_id(sentence: Annotated[str, Path(examples=["9b7e24653f8a1c0d"])]) -> str:
     return checked_name(sentence, NO_SENTENCE)
 
 
@@ -29,8 +29,8 @@ def checked_name(name: str, otherwise: str) -> str:
     return name
 
 
-Serving = Annotated[Services, Depends(services_of)]
-Person = Annotated[str, Depends(person_of)]
+Serving = Annotated[Services, Depends(serving)]
+Person = Annotated[str, Depends(asking)]
 ConversationId = Annotated[str, Depends(_conversation_id)]
 SentenceId = Annotated[str, Depends(_sentence_id)]
 RequestKey = Annotated[

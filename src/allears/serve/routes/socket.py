@@ -28,18 +28,25 @@ router = APIRouter()
 async def converse(socket: WebSocket, conversation: str) -> None:
     serving, person = services_of(socket), person_of(socket)
     try:
+        if serving.sockets[person] >= serving.settings.sockets:
+            raise HTTPException(429, "You have too many connections open; close some first.")
         checked_name(conversation, NO_CONVERSATION)
         await serving.talk.remember(serving.memory.load, person, conversation)
     except (AllearsError, HTTPException) as error:
         await socket.send_denial_response(error_response(socket.url.path, as_http_error(error)))
         return
-    offered = socket.scope.get("subprotocols", [])
-    await socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+    serving.sockets[person] += 1
     try:
+        offered = socket.scope.get("subprotocols", [])
+        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
         while True:
             await _answer(socket, serving, person, conversation, await _next(socket))
     except WebSocketDisconnect:
         return
+    finally:
+        serving.sockets[person] -= 1
+        if not serving.sockets[person]:
+            del serving.sockets[person]
 
 
 async def _next(socket: WebSocket) -> str | bytes:
