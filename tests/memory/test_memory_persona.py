@@ -240,6 +240,18 @@ def test_the_listener_can_forget_what_the_person_asks_it_to(memory: Memory):
     assert "Ghent" not in str(memory.sentences(ME))
 
 
+def test_what_one_conversation_forgot_another_does_not_bring_back(memory: Memory):
+    memory.set_consent(ME, True)
+    first = memory.start(ME)
+    copy = say(memory, first, "I sing.", "I sing.")
+    second = memory.start(ME)
+    loaded = memory.load(ME, second)
+    memory.append(ME, second, replace(exchange(loaded, "Forget that."), personas={}), after=0)
+    memory.append(ME, first, exchange(copy, "Hello again."), after=2)
+    assert known(memory.load(ME, first)) == ()
+    assert memory.sentences(ME) == []
+
+
 def test_a_copy_of_ones_own_making_removes_nothing(memory: Memory):
     memory.set_consent(ME, True)
     conversation = memory.start(ME)

@@ -11,7 +11,8 @@ from typer.main import get_group
 
 # each is a module of this package, with an `app` or with a function of the same name
 COMMANDS = (
-    "chat", "serve", "data", "analyse", "evaluate", "index", "persona", "reddit", "train", "export", "annotate",
+    "chat", "serve", "memory",
+    "data", "analyse", "evaluate", "index", "persona", "reddit", "train", "export", "annotate",
 )  # fmt: skip
 
 

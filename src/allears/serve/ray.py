@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from types import FrameType
 from typing import Any
 
 from fastapi import FastAPI
@@ -35,59 +34,22 @@ def serve_with_ray(
     *,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve with `replicas` until the process is asked to stop."""
-    stop = start(load, settings, database, replicas)
-    say(f"listening on http://{settings.host}:{settings.port} with {replicas} replicas")
-    asked = threading.Event()
-
-    def leave(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, leave)
-    asked.wait()
-    stop()
-
-
-def start(
-    load: Callable[[], Responder], settings: Settings, database: str | None, replicas: int
-) -> Callable[[], None]:
-    """Start the replicas and wait until they answer. `load` is called in each of them. Returns what stops them.
+    """Serve with `replicas` until the process is asked to stop. `load` is called in each of them.
 
     With `$RAY_ADDRESS` they join that cluster; otherwise Ray is started on this machine.
     """
     url = _shared(database or os.environ.get("ALLEARS_DATABASE"))
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
+    ray = _connected()
+    asked = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # after Ray has set its own, which die with a stack trace
+        signal.signal(number, lambda *_: asked.set())
     try:
-        import ray
-        from ray import serve
-    except ModuleNotFoundError as error:
-        raise AllearsError("--ray needs Ray Serve: pip install 'allears[ray]'") from error
-    # each replica counts for itself, so each gives its share
-    share = replace(settings, rate=settings.rate / replicas, burst=max(1, settings.burst // replicas))
-
-    def build() -> FastAPI:
-        log_to_standard_error()
-        return create_app(load(), Memory(url), share)
-
-    _connect(ray)
-    quiet = {"enable_access_log": False}  # ours writes routes, theirs whole addresses
-    serve.start(http_options={"host": settings.host, "port": settings.port}, logging_config=quiet)
-    deployment = serve.deployment(
-        name=NAME,
-        num_replicas=replicas,
-        max_ongoing_requests=settings.waiting,
-        ray_actor_options={"num_cpus": 0},  # how many replicas share the cores is the person's choice
-        logging_config=quiet,
-    )(serve.ingress(build)())
-    serve.run(deployment.bind(), name=NAME, route_prefix="/")
-
-    def stop() -> None:
-        serve.shutdown()
+        _deploy(load, settings, url, replicas)
+        say(f"listening on http://{settings.host}:{settings.port} with {replicas} replicas")
+        asked.wait()
+    finally:
+        ray.serve.shutdown()
         ray.shutdown()
-
-    return stop
 
 
 def _shared(url: str | None) -> str:
@@ -98,8 +60,39 @@ def _shared(url: str | None) -> str:
         return url
 
 
-def _connect(ray: Any) -> None:
+def _connected() -> Any:
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.serve
+    except ModuleNotFoundError as error:
+        raise AllearsError("--ray needs Ray Serve: pip install 'allears[ray]'") from error
     if os.environ.get("RAY_ADDRESS"):
         ray.init(namespace=NAME)
     else:
         ray.init(namespace=NAME, include_dashboard=False, configure_logging=False)
+    return ray
+
+
+def _deploy(load: Callable[[], Responder], settings: Settings, url: str, replicas: int) -> None:
+    """Start the replicas and wait until all of them answer."""
+    from ray import serve
+
+    # each replica counts for itself, so each gives its share
+    share = replace(settings, rate=settings.rate / replicas, burst=max(1, settings.burst // replicas))
+
+    def build() -> FastAPI:
+        log_to_standard_error()
+        return create_app(load(), Memory(url), share)
+
+    quiet = {"enable_access_log": False}  # ours writes routes, theirs whole addresses
+    serve.start(http_options={"host": settings.host, "port": settings.port}, logging_config=quiet)
+    deployment = serve.deployment(
+        name=NAME,
+        num_replicas=replicas,
+        max_ongoing_requests=settings.waiting,
+        ray_actor_options={"num_cpus": 0},  # how many replicas share the cores is the person's choice
+        logging_config=quiet,
+    )(serve.ingress(build)())
+    serve.run(deployment.bind(), name=NAME, route_prefix="/")

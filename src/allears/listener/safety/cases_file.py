@@ -42,7 +42,9 @@ def read_cases(path: Path | Traversable) -> tuple[Case, ...]:
     except OSError as error:
         raise AllearsError(f"cannot read the safety cases: {error}") from error
     except UnicodeDecodeError as error:
-        raise AllearsError(f"{path}: safety cases are UTF-8 text, this file is not ({error.reason})") from error
+        raise AllearsError(
+            f"{path}: safety cases are UTF-8 text, this file is not ({error.reason})"
+        ) from error
     cases = tuple(_cases(path, lines))
     if not cases:
         raise AllearsError(f"{path}: no cases in it; expected one JSON object a line")

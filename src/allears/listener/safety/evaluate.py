@@ -71,7 +71,9 @@ def evaluate_safety(screen: CrisisScreen, cases: Sequence[Case]) -> SafetyReport
         recall=_share(found, dangers),
         false_alarms=_share([item for item in harmless if item.raised], harmless),
         by_danger={
-            danger: _share([i for i in found if i.case.label == danger], [i for i in dangers if i.case.label == danger])
+            danger: _share(
+                [i for i in found if i.case.label == danger], [i for i in dangers if i.case.label == danger]
+            )
             for danger in Danger
             if any(item.case.label == danger for item in dangers)
         },
@@ -81,7 +83,9 @@ def evaluate_safety(screen: CrisisScreen, cases: Sequence[Case]) -> SafetyReport
             layer: _share([item for item in harmless if item.raised_by(layer)], harmless) for layer in LAYERS
         },
         only={
-            layer: sum(not any(item in alone[other] for other in LAYERS if other != layer) for item in alone[layer])
+            layer: sum(
+                not any(item in alone[other] for other in LAYERS if other != layer) for item in alone[layer]
+            )
             for layer in LAYERS
         },
         together=sum(not any(item in alone[layer] for layer in LAYERS) for item in found),

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -40,7 +41,7 @@ def _pieces(text: str) -> Iterator[str]:
     words = text.split()
     for word in words:
         yield f"1 {word}"
-    for first, second in zip(words, words[1:], strict=False):
+    for first, second in pairwise(words):
         yield f"2 {first} {second}"
     for word in words:
         marked = f"<{word}>"
@@ -88,5 +89,9 @@ def shipped_head() -> NgramHead:
         card = json.loads(bytes(stored["card"]).decode())
         weights = stored["weights"].astype(np.float32) * stored["scale"]
         return NgramHead(
-            tuple(card["labels"]), weights, stored["bias"], stored["idf"].astype(np.float32), card["threshold"]
+            tuple(card["labels"]),
+            weights,
+            stored["bias"],
+            stored["idf"].astype(np.float32),
+            card["threshold"],
         )

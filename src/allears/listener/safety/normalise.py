@@ -18,11 +18,12 @@ from types import MappingProxyType
 END = "."  # stands for the end of a sentence; no pattern reaches over it
 
 # Signs that stand for letters. Only tried when what comes out is a word that the patterns know.
-LEET = str.maketrans({"0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "@": "a", "$": "s", "!": "i", "|": "l", "€": "e"})  # fmt: skip
+LEET = str.maketrans("0134578@$!|€", "oieastbasile")
 # Letters of other alphabets that look like ours.
 LOOKALIKES = str.maketrans("аеорсхіуктвнмѕјԁ", "aeopcxiyktbhmsjd")
-PICTURES = MappingProxyType({"🔪": " knife ", "🗡": " knife ", "🔫": " gun ", "💊": " pills ", "🪦": " grave ", "⚰": " coffin "})  # fmt: skip
-
+PICTURES = MappingProxyType(
+    {"🔪": " knife ", "🗡": " knife ", "🔫": " gun ", "💊": " pills ", "🪦": " grave ", "⚰": " coffin "}
+)
 
 LONGEST_WORD = 40  # longer ones are links or keyboards slept on
 _SHORTEST_MISSPELT = 4
@@ -80,23 +81,28 @@ class Normaliser:
             return tuple(self.apostrophes[piece].split())
         bare = piece.replace("'", "").strip("*_-~/\\#&+=^%")
         known = self._known(bare)
-        if known:
+        if known or not bare:
             return known
         if _LETTER_AND_SIGN.match(bare):
-            censored = self._uncensored(bare) if any(sign in bare for sign in "*#_") else None
-            letters = bare.translate(LEET)
-            joined = re.sub(r"[^a-z]", "", letters)
-            for guess in (censored, letters, joined):
-                known = self._known(guess) if guess else ()
-                if known:
-                    return known
-            parts = [part for part in re.split(r"[^a-z0-9]+", bare) if part]
-            if len(parts) > 1:
-                return tuple(word for part in parts for word in self._word(part))
-            return (re.sub(r"[^a-z0-9]", "", bare),) if parts else ()
+            return self._disguised(bare)
         if bare in self.real_words or not bare.isalpha():
-            return (bare,) if bare else ()
+            return (bare,)
         return self._glued(bare) or self._misspelt(bare) or (bare,)
+
+    def _disguised(self, bare: str) -> tuple[str, ...]:
+        """Letters with signs among them: self-harm, k1ll, su*cide, or nothing of the kind."""
+        parts = [part for part in re.split(r"[^a-z0-9]+", bare) if part]
+        if len(parts) > 1 and all(len(part) > 1 and part in self.words for part in parts):
+            return tuple(parts)
+        letters = bare.translate(LEET)
+        censored = self._uncensored(bare) if any(sign in bare for sign in "*#_") else None
+        for guess in (censored, letters, re.sub(r"[^a-z]", "", letters)):
+            known = self._known(guess) if guess else ()
+            if known:
+                return known
+        if len(parts) > 1:
+            return tuple(word for part in parts for word in self._word(part))
+        return tuple(parts)
 
     def _known(self, word: str) -> tuple[str, ...]:
         """The word itself, its long form, or the word it is with letters repeated; nothing if unknown."""
@@ -129,9 +135,15 @@ class Normaliser:
             if known[0] == word[0] or sorted(known[:2]) == sorted(word[:2])
         }
         near = [known for known in guesses if _one_edit(word, known)]
-        if len(word) == _SHORTEST_MISSPELT:  # short words have many neighbours: only letters exchanged or added
+        if (
+            len(word) == _SHORTEST_MISSPELT
+        ):  # short words have many neighbours: only letters exchanged or added
             near = [known for known in near if sorted(known) == sorted(word) or len(known) < len(word)]
-        return (min(near, key=lambda known: (sorted(known) != sorted(word), -len(known), known)),) if near else ()
+        return (
+            (min(near, key=lambda known: (sorted(known) != sorted(word), -len(known), known)),)
+            if near
+            else ()
+        )
 
     def _glued(self, word: str) -> tuple[str, ...]:
         """killmyself, iwanttodie: split where every part is a known word, in as few parts as possible."""
@@ -151,22 +163,91 @@ class Normaliser:
         parts = best[-1] or ()
         if not any(len(part) > 2 and part in SERIOUS for part in parts):
             return ()  # "forme", "tobe": harmless, and real words fall apart like this
-        return tuple(word for part in parts for word in (self.spellings[part].split() if part in self.spellings else (part,)))
+        return tuple(
+            word
+            for part in parts
+            for word in (self.spellings[part].split() if part in self.spellings else (part,))
+        )
 
 
-# Words that a misread glued or censored word may well be: only these justify taking a word apart.
+# Only these justify taking a glued word apart: "forme" and "tobe" are harmless, and real words fall apart like that.
 SERIOUS = frozenset(
-    "kill killing myself die dying dead suicide suicidal cut cutting hurt hurting harm harming end ending life live alive"
-    " living hate anymore hits beats rape raped murder stab shoot abuse abused".split()
+    [
+        "kill",
+        "killing",
+        "myself",
+        "die",
+        "dying",
+        "dead",
+        "suicide",
+        "suicidal",
+        "cut",
+        "cutting",
+        "hurt",
+        "hurting",
+        "harm",
+        "harming",
+        "end",
+        "ending",
+        "life",
+        "live",
+        "alive",
+        "living",
+        "hate",
+        "hits",
+        "beats",
+        "rape",
+        "raped",
+        "murder",
+        "stab",
+        "shoot",
+        "abuse",
+        "abused",
+    ]
 )
-CENSORED = SERIOUS | frozenset("kills killed hit beat rapes touches touched gun knife harms cuts".split())
-GLUE = frozenset("i im ive to my me want wanna gonna dont cant the it be not just so of all and do going he him her them".split())  # fmt: skip
+# Which word somebody hid behind a sign, when several have its letters.
+CENSORED = SERIOUS | {"kills", "killed", "hit", "beat", "touches", "touched", "gun", "knife", "harms", "cuts"}
+# Short words between the serious ones.
+GLUE = frozenset(
+    [
+        "i",
+        "im",
+        "ive",
+        "to",
+        "my",
+        "me",
+        "want",
+        "wanna",
+        "gonna",
+        "dont",
+        "cant",
+        "the",
+        "it",
+        "be",
+        "not",
+        "just",
+        "so",
+        "of",
+        "all",
+        "and",
+        "do",
+        "going",
+        "he",
+        "him",
+        "her",
+        "them",
+    ]
+)
 
 
 def _clean(text: str) -> str:
     """Lower case, one form per letter, no accents, no invisible signs, straight apostrophes, no ellipses."""
     text = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHE_LIKE)
-    text = "".join(sign for sign in text if unicodedata.category(sign) not in {"Mn", "Cf", "Cc", "Me"} or sign in "\n\r\t")
+    text = "".join(
+        sign
+        for sign in text
+        if unicodedata.category(sign) not in {"Mn", "Cf", "Cc", "Me"} or sign in "\n\r\t"
+    )
     for picture, word in PICTURES.items():
         text = text.replace(picture, word)
     text = _ELLIPSIS.sub(" ", text.translate(LOOKALIKES))
@@ -189,7 +270,9 @@ def _one_edit(one: str, other: str) -> bool:
     """One letter changed, missing or added, or two neighbours exchanged."""
     if abs(len(one) - len(other)) > 1:
         return False
-    place = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    place = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     rest, other_rest = one[place:], other[place:]
     if len(one) != len(other):
         return rest[1:] == other_rest or rest == other_rest[1:]

@@ -122,17 +122,25 @@ def pattern_table() -> PatternTable:
     """The tables that ship with allears, read once."""
     room = files("allears.listener.safety")
     folder = room / "tables"
-    lists = _lists(_toml(folder / "lists.toml"))
-    harmless = _toml(folder / "harmless.toml")
+    lists = read_lists(read_table(folder / "lists.toml"))
+    harmless = read_table(folder / "harmless.toml")
     patterns = tuple(
         Pattern(
-            entry["name"], danger, entry["weight"], compile_lines(entry["phrases"], lists), entry.get("firm", False)
+            entry["name"],
+            danger,
+            entry["weight"],
+            compile_lines(entry["phrases"], lists),
+            entry.get("firm", False),
         )
         for danger in Danger
-        for entry in _toml(folder / f"{danger.value.replace('-', '_')}.toml")["pattern"]
+        for entry in read_table(folder / f"{danger.value.replace('-', '_')}.toml")["pattern"]
     )
     idioms = tuple(
-        Idiom(entry["name"], compile_lines(entry["phrases"], lists), compile_lines(entry.get("unless", ""), lists))
+        Idiom(
+            entry["name"],
+            compile_lines(entry["phrases"], lists),
+            compile_lines(entry.get("unless", ""), lists),
+        )
         for entry in harmless["idiom"]
     )
     contexts = tuple(
@@ -148,20 +156,22 @@ def pattern_table() -> PatternTable:
     )
     spoken = chain(
         chain.from_iterable(pattern.phrases for pattern in patterns),
-        chain.from_iterable(entry.phrases + entry.unless for entry in (*idioms, *contexts)),
+        chain.from_iterable(idiom.phrases + idiom.unless for idiom in idioms),
+        chain.from_iterable(context.phrases + context.unless for context in contexts),
     )
     vocabulary = frozenset(word for phrase in spoken for word in phrase.words)
-    spellings = _toml(folder / "spellings.toml")
+    spellings = read_table(folder / "spellings.toml")
     real_words = (folder / "real_words.txt").read_text(encoding="utf-8").split()
     normalise = Normaliser(vocabulary, spellings["spellings"], spellings["apostrophes"], real_words)
     return PatternTable(patterns, idioms, contexts, normalise)
 
 
-def _toml(path: Traversable) -> Mapping[str, Any]:
+def read_table(path: Traversable) -> Mapping[str, Any]:
+    """One of the files in tables/."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _lists(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def read_lists(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Entries by list; `@NAME` stands for all entries of a list that was written before."""
     lists: dict[str, tuple[str, ...]] = {}
     for name, text in texts.items():

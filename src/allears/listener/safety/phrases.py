@@ -29,7 +29,9 @@ class Phrase:
 
     text: str
     source: str  # the regular expression, compiled when it is first needed: most phrases never are
-    needed: tuple[frozenset[str], ...]  # of each of these sets some word must be there, or a search is in vain
+    needed: tuple[
+        frozenset[str], ...
+    ]  # of each of these sets some word must be there, or a search is in vain
     words: frozenset[str] = field(repr=False)  # every word the phrase knows, for the normaliser
 
     @cached_property
@@ -50,9 +52,8 @@ def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
     known: set[str] = set()
     places = text.split()
     start, end = places[:1] == ["^"], places[-1:] == ["$"]
-    for place in places[start : len(places) - end]:
-        optional = place.endswith("?")
-        place = place.removesuffix("?")
+    for written in places[start : len(places) - end]:
+        optional, place = written.endswith("?"), written.removesuffix("?")
         if place in _GAPS:
             parts.append(rf"(?: {_ANY_WORD}){{0,{_GAPS[place]}}}?")
             continue

@@ -63,13 +63,20 @@ class CrisisScreen:
         self.is_on = turn_crisis_screening_off is None
 
     def check(
-        self, message: str, history: Sequence[Turn] = (), state: SafetyState = SafetyState()  # frozen
+        self,
+        message: str,
+        history: Sequence[Turn] = (),
+        state: SafetyState = SafetyState(),  # noqa: B008 - frozen
     ) -> Screening:
         """Is somebody in danger? Never raises for any text. Hand `Screening.state` to the next call."""
         if not self.is_on:
             off = Evidence("off", "turn_crisis_screening_off", None, 0.0)
             return Screening(None, 0.0, (off,), state, switched_off=True)
-        evidence = (*self.patterns.find(message), *self._head_says(message), *self._history_says(message, history))
+        evidence = (
+            *self.patterns.find(message),
+            *self._head_says(message),
+            *self._history_says(message, history),
+        )
         certainty = certainty_of(evidence)
         danger = _likeliest(evidence) if certainty >= self.threshold else None
         after, answer = advance(state, danger, message, for_another=_is_about_another(evidence))

@@ -1,11 +1,11 @@
 """How a conversation moves between calm, danger and checking back. One pure function.
 
-    calm     --danger-->      danger     a fixed reply
-    danger   --anything-->    danger     the next fixed reply
-    danger   --"I'm safe"-->  checking   a gentle check-back
-    checking --"yes"-->       calm       talk on
-    checking --"no"-->        danger     a fixed reply
-    checking --unclear-->     checking   asked once more, then calm
+calm     --danger-->      danger     a fixed reply
+danger   --anything-->    danger     the next fixed reply
+danger   --"I'm safe"-->  checking   a gentle check-back
+checking --"yes"-->       calm       talk on
+checking --"no"-->        danger     a fixed reply
+checking --unclear-->     checking   asked once more, then calm
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ def advance(
 
     `danger` is what this message itself speaks of; `for_another` says that it is about somebody else.
     """
+    if state.phase is not Phase.CALM and state.danger is None:  # stored by hand: we take it for the gravest
+        state = replace(state, danger=_GRAVEST_FIRST[0])
+    after: SafetyState = state
+    answer: str | None = None
     if danger is not None:
-        return _in_danger(state, danger, for_another), DANGER_REPLY
-    if state.phase is Phase.CHECKING and says_no(message):
-        return _in_danger(state, None, state.for_another), DANGER_REPLY
-    match state.phase:
-        case Phase.CALM:
-            return state, None
-        case Phase.DANGER if not says_safe(message):
-            return _in_danger(state, None, state.for_another), DANGER_REPLY
-        case Phase.DANGER:
-            return SafetyState(Phase.CHECKING, state.danger, 1, state.for_another), CHECK_BACK
-        case Phase.CHECKING:
-            if says_yes(message) or says_safe(message) or state.turns >= CHECK_BACKS:
-                return SafetyState(), None
-            return replace(state, turns=state.turns + 1), CHECK_BACK
+        after, answer = _in_danger(state, danger, for_another), DANGER_REPLY
+    elif state.phase is Phase.DANGER and says_safe(message):
+        after, answer = replace(state, phase=Phase.CHECKING, turns=1), CHECK_BACK
+    elif state.phase is Phase.DANGER or (state.phase is Phase.CHECKING and says_no(message)):
+        after, answer = _in_danger(state, None, state.for_another), DANGER_REPLY
+    elif state.phase is Phase.CHECKING:
+        if says_yes(message) or says_safe(message) or state.turns >= CHECK_BACKS:
+            after = SafetyState()
+        else:
+            after, answer = replace(state, turns=state.turns + 1), CHECK_BACK
+    return after, answer
 
 
 def _in_danger(state: SafetyState, danger: Danger | None, for_another: bool) -> SafetyState:
     """One more turn in danger; of two dangers the graver one stays, and one's own goes before another's."""
     known = [kind for kind in (danger, state.danger) if kind is not None]
-    gravest = min(known, key=_GRAVEST_FIRST.index, default=Danger.SUICIDE)
+    gravest = min(known, key=_GRAVEST_FIRST.index)
     turns = state.turns + 1 if state.phase is Phase.DANGER else 1
     for_another = for_another and (state.phase is not Phase.DANGER or state.for_another)
     return SafetyState(Phase.DANGER, gravest, turns, for_another)

@@ -67,8 +67,8 @@ def _danger(model: tuple[Values, Values, Values], cases: Sequence[Case]) -> Valu
     weights, bias, idf = model
     shares = []
     for case in cases:
-        buckets, values = counts(next(iter(parts(case.text))))
-        values = values * idf[buckets]
+        buckets, times = counts(next(iter(parts(case.text))))
+        values = times * idf[buckets]
         logits = values / (np.linalg.norm(values) or 1.0) @ weights[buckets] + bias
         raised = np.exp(logits - logits.max())
         shares.append(1 - raised[0] / raised.sum())
@@ -82,7 +82,7 @@ def out_of_fold(cases: Sequence[Case]) -> Values:
     for number in range(FOLDS):
         model = fit([case for case, where in zip(cases, fold, strict=True) if where != number])
         held = np.flatnonzero(fold == number)
-        shares[held] = _danger(model, [cases[place] for place in held])
+        shares[held] = _danger(model, [cases[int(place)] for place in held])
     return shares
 
 
@@ -91,7 +91,9 @@ def main() -> None:
     shares = out_of_fold(cases)
     danger = np.array([case.is_danger for case in cases])
     threshold = float(np.quantile(shares[~danger], 1 - FALSE_ALARMS))
-    print(f"{len(cases)} cases; threshold {threshold:.3f}: out of fold it finds {100 * (shares[danger] >= threshold).mean():.1f}%")
+    print(
+        f"{len(cases)} cases; threshold {threshold:.3f}: out of fold it finds {100 * (shares[danger] >= threshold).mean():.1f}%"
+    )
     weights, bias, idf = fit(cases)
     scale = np.abs(weights).max() / 127
     card = json.dumps({"labels": LABELS, "threshold": round(threshold, 4), "cases": len(cases)})

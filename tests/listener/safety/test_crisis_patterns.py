@@ -1,0 +1,143 @@
+"""The phrase language, the tables written in it, and the normaliser that feeds them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from allears.listener.safety.dangers import Danger
+from allears.listener.safety.normalise import Normaliser
+from allears.listener.safety.patterns import pattern_table
+from allears.listener.safety.phrases import compile_lines, compile_phrase
+from allears.listener.safety.screen import CrisisScreen
+
+LISTS = {"DIE": ("die", "be dead")}
+
+
+def found(phrase: str, text: str) -> bool:
+    compiled = compile_phrase(phrase, LISTS)
+    return any(True for _ in compiled.find(f" {text} ", frozenset(text.split())))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "expected"),
+    [
+        ("want|wish to {DIE}", "i want to be dead now", True),
+        ("want to die", "i want to diet", False),
+        ("kill _ myself", "kill and bury also myself", True),
+        ("kill _ myself", "kill one two three four myself", False),
+        ("kill __ myself", "kill one two three four myself", True),
+        ("kill _ myself", "kill . myself", False),
+        ("i am? sad", "i sad", True),
+        ("nobody|no+one cares", "no one cares", True),
+        ("suicid*", "feeling suicidal", True),
+        ("^ yes", "oh yes", False),
+        ("^ yes $", "yes", True),
+        ("^ yes $", "yes i am", False),
+    ],
+)
+def test_a_phrase_finds_what_it_says(phrase: str, text: str, expected: bool):
+    assert found(phrase, text) is expected
+
+
+def test_a_phrase_with_an_unknown_list_or_without_a_word_is_an_error():
+    with pytest.raises(ValueError, match="no list is called NOWHERE"):
+        compile_phrase("want {NOWHERE}", LISTS)
+    with pytest.raises(ValueError, match="no word that must be there"):
+        compile_phrase("maybe? _", LISTS)
+
+
+def test_comments_and_blank_lines_are_no_phrases():
+    assert [phrase.text for phrase in compile_lines("# why\n\nwant to die  # so\n", {})] == ["want to die"]
+
+
+def test_every_danger_has_patterns_with_a_name_of_their_own_and_a_sensible_weight():
+    table = pattern_table()
+    names = [pattern.name for pattern in table.patterns]
+    assert len(names) == len(set(names))
+    assert {pattern.danger for pattern in table.patterns} == set(Danger)
+    assert all(0 < pattern.weight < 1 for pattern in table.patterns)
+    assert all(0 < context.factor < 1 for context in table.contexts)
+
+
+def test_every_phrase_of_the_tables_compiles():
+    table = pattern_table()
+    for entry in (*table.patterns, *table.idioms, *table.contexts):
+        assert all(phrase.regex for phrase in entry.phrases), entry.name
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood"),
+    [
+        ("I don't want to LIVE", "i do not want to live"),
+        ("i dont want 2 live", "i do not want to live"),
+        ("killlll myself", "kill myself"),
+        ("k1ll my$elf", "kill myself"),
+        ("k*ll myself", "kill myself"),
+        ("s.u.i.c.i.d.e", "suicide"),
+        ("k i l l m y s e l f", "kill myself"),
+        ("wanttodie", "want to die"),
+        ("kill myslef", "kill myself"),
+        ("ｋｉｌｌ ｍｙｓｅｌｆ", "kill myself"),
+        ("kіll myself", "kill myself"),
+        ("kill\u200bmyself", "kill myself"),
+        ("i just… want to die", "i just want to die"),
+        ("want to. Die.", "want to . die ."),
+        ("self-harm", "self harm"),
+    ],
+)
+def test_what_was_typed_is_understood(typed: str, understood: str):
+    assert pattern_table().normalise(typed).strip() == understood
+
+
+@pytest.mark.parametrize("word", ["cooking", "filling", "together", "therapist", "skill", "moles", "planted"])
+def test_real_words_that_only_look_alike_are_left_alone(word: str):
+    assert pattern_table().normalise(word).strip() == word
+
+
+def test_a_misspelt_word_is_not_mended_into_a_word_with_another_beginning():
+    normalise = Normaliser(["harm", "killing"])
+    assert normalise("charm filing").split() == ["charm", "filing"]
+    assert normalise("kiling killingg").split() == ["killing", "killing"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i want to kill myself " * 4_500,
+        "kill " * 20_000,
+        "a" * 100_000,
+        "want to " * 12_500,
+        "k-i-l-l-" * 12_500,
+        "a b c d " * 12_500,
+        "he said not to and " * 5_300,
+        "…" * 100_000,
+        "\u0301" * 100_000,
+        "su*cide " * 12_500,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_a_text_of_a_hundred_thousand_characters_is_no_burden(text: str):
+    screen = CrisisScreen()
+    screen.check("warm up")
+    began = time.process_time()
+    screen.check(text)
+    long = time.process_time() - began
+    began = time.process_time()
+    screen.check(text[: len(text) // 4])
+    quarter = time.process_time() - began
+    # Linear, with room for noise; and a text like a novel's chapter takes seconds at the very most.
+    assert long < 8 * quarter + 0.5
+    assert long < 10
+
+
+def test_the_room_needs_nothing_heavy():
+    code = (
+        "from allears.listener.safety.screen import CrisisScreen; CrisisScreen().check('hello'); import sys; "
+        "print(*[n for n in ('torch', 'transformers', 'pandas', 'scipy', 'sklearn') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,0 +1,257 @@
+"""The crisis screen: what it hears, when it stays on, and that nobody turns it off by accident."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from allears.conversation import Role, Turn
+from allears.errors import AllearsError
+from allears.listener.safety.cases_file import shipped_cases
+from allears.listener.safety.dangers import Danger, Phase, SafetyState
+from allears.listener.safety.evaluate import evaluate_safety
+from allears.listener.safety.screen import CrisisScreen, require_crisis_screening
+
+
+def seeker(text: str) -> Turn:
+    return Turn(Role.SEEKER, text)
+
+
+def supporter(text: str) -> Turn:
+    return Turn(Role.SUPPORTER, text)
+
+
+def harmless_head(_: str) -> Mapping[str, float]:
+    return {"none": 1.0, "suicide": 0.0, "self-harm": 0.0, "abuse": 0.0, "harm-to-others": 0.0}
+
+
+@pytest.fixture(scope="module")
+def screen() -> CrisisScreen:
+    return CrisisScreen()
+
+
+@pytest.fixture(scope="module")
+def patterns_only() -> CrisisScreen:
+    return CrisisScreen(harmless_head)
+
+
+@pytest.mark.parametrize(
+    ("message", "danger"),
+    [
+        ("I want to kill myself", Danger.SUICIDE),
+        ("i w4nt 2 k1ll mys3lf", Danger.SUICIDE),
+        ("i wanna dieeeee", Danger.SUICIDE),
+        ("iwanttokillmyself", Danger.SUICIDE),
+        ("i want to k i l l myself", Danger.SUICIDE),
+        ("I dont wanna be alive anymore", Danger.SUICIDE),
+        ("been s*icidal all week", Danger.SUICIDE),
+        ("i wnat to end my lfie", Danger.SUICIDE),
+        ("Everyone would be better off without me.", Danger.SUICIDE),
+        ("I've said my final goodbyes to everyone.", Danger.SUICIDE),
+        ("I cut myself again last night", Danger.SELF_HARM),
+        ("the urge to hurt myself is back", Danger.SELF_HARM),
+        ("my husband hits me", Danger.ABUSE),
+        ("hes gonna kill me if i leave", Danger.ABUSE),
+        ("My stepdad comes into my bed at night", Danger.ABUSE),
+        ("I'm going to stab my boss", Danger.HARM_TO_OTHERS),
+        ("ima shoot everyone at that school", Danger.HARM_TO_OTHERS),
+        ("quiero morir", Danger.SUICIDE),
+    ],
+)
+def test_danger_is_heard_by_the_patterns_alone_in_any_spelling(
+    patterns_only: CrisisScreen, message: str, danger: Danger
+):
+    found = patterns_only.check(message)
+    assert found.danger is danger
+    assert found.answer == "danger"
+    assert any(item.layer == "patterns" and item.weight >= 0.5 for item in found.evidence)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This exam is killing me.",
+        "I could murder a pizza right now.",
+        "I nearly died of embarrassment.",
+        "My phone died again.",
+        "It hit me today how old I am.",
+        "He hit on me at the party.",
+        "I cut my finger while cooking.",
+        "We killed two birds with one stone.",
+        "I used to hurt myself, but I'm well now.",
+        "My cousin died by suicide last spring and I miss her.",
+        "I'm reading a murder mystery on the balcony.",
+        "I'd rather die than sing karaoke, haha.",
+        "No, I don't want to hurt myself. I'm just sad.",
+        "I take tablets for my blood pressure.",
+        "Good morning! What shall we talk about?",
+        "",
+        "   ",
+    ],
+)
+def test_figures_of_speech_the_past_and_small_talk_are_no_danger(screen: CrisisScreen, message: str):
+    found = screen.check(message)
+    assert found.danger is None
+    assert found.answer is None
+    assert found.state == SafetyState()
+
+
+def test_on_the_cases_it_was_built_with_it_finds_most_and_rarely_cries_wolf(screen: CrisisScreen):
+    """Not a measure (`allears evaluate safety` is): a guard against breaking it."""
+    report = evaluate_safety(screen, [*shipped_cases("train"), *shipped_cases("valid")])
+    assert report.recall.value >= 88
+    assert report.false_alarms.value <= 3
+
+
+def test_a_trained_head_can_raise_the_alarm_where_no_pattern_does():
+    def sure(_: str) -> Mapping[str, float]:
+        return {"none": 0.1, "abuse": 0.9}
+
+    found = CrisisScreen(sure).check("The curtains are always drawn now.")
+    assert found.danger is Danger.ABUSE
+    assert [item.layer for item in found.evidence] == ["head"]
+
+
+def test_a_head_brings_the_probability_that_is_enough_for_it():
+    class Careful:
+        threshold = 0.95
+
+        def __call__(self, _: str) -> Mapping[str, float]:
+            return {"none": 0.1, "abuse": 0.9}
+
+    assert CrisisScreen(Careful()).check("The curtains are drawn.").danger is None
+    assert CrisisScreen(Careful(), head_threshold=0.8).check("The curtains are drawn.").danger is Danger.ABUSE
+
+
+def test_a_hint_and_a_half_sure_head_add_up(patterns_only: CrisisScreen):
+    message = "I can't go on."
+
+    def half_sure(_: str) -> Mapping[str, float]:
+        return {"none": 0.6, "suicide": 0.4}
+
+    assert patterns_only.check(message).danger is None
+    assert CrisisScreen(half_sure).check("The bus is late.").danger is None
+    assert CrisisScreen(half_sure).check(message).danger is Danger.SUICIDE
+
+
+def test_the_evidence_says_which_layer_and_pattern_saw_what(screen: CrisisScreen):
+    found = screen.check("i wanna k1ll myself").to_dict()
+    first = found["evidence"][0]
+    assert (first["layer"], first["name"], first["danger"]) == ("patterns", "kill-myself", "suicide")
+    assert first["words"] == "kill myself"
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_it_stays_on_until_the_person_says_that_they_are_safe_and_says_it_again(screen: CrisisScreen):
+    talk = [
+        ("I want to die.", "danger", Phase.DANGER),
+        ("nobody gets it", "danger", Phase.DANGER),
+        ("what is the weather like", "danger", Phase.DANGER),
+        ("ok i called my sister, she is with me now", "check-back", Phase.CHECKING),
+        ("yes", None, Phase.CALM),
+        ("what is the weather like", None, Phase.CALM),
+    ]
+    state = SafetyState()
+    for message, answer, phase in talk:
+        found = screen.check(message, state=state)
+        assert (found.answer, found.state.phase) == (answer, phase), message
+        state = found.state
+
+
+def test_a_turn_that_is_answered_only_because_of_an_earlier_one_says_so(screen: CrisisScreen):
+    state = screen.check("I want to die.").state
+    found = screen.check("It rains.", state=state)
+    assert found.danger is Danger.SUICIDE
+    assert found.evidence[-1].layer == "state"
+
+
+@pytest.mark.parametrize("answer", ["no", "not really", "I lied", "i want to die"])
+def test_a_no_to_the_check_back_is_danger_again(screen: CrisisScreen, answer: str):
+    state = SafetyState(Phase.CHECKING, Danger.SUICIDE, 1)
+    assert screen.check(answer, state=state).state.phase is Phase.DANGER
+
+
+def test_after_two_unclear_answers_to_the_check_back_it_lets_go(screen: CrisisScreen):
+    state = SafetyState(Phase.CHECKING, Danger.SUICIDE, 1)
+    found = screen.check("the cat is on the sofa", state=state)
+    assert (found.answer, found.state.phase) == ("check-back", Phase.CHECKING)
+    assert screen.check("she likes it there", state=found.state).state == SafetyState()
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["I'm not safe", "I don't feel safe", "am I safe?", "I'll be safe when I'm gone", "I told them I'm safe"],
+)
+def test_what_is_not_clearly_safe_is_not_safe(screen: CrisisScreen, message: str):
+    state = SafetyState(Phase.DANGER, Danger.ABUSE, 1)
+    assert screen.check(message, state=state).state.phase is Phase.DANGER
+
+
+def test_of_two_dangers_the_graver_one_stays(screen: CrisisScreen):
+    state = screen.check("I want to kill myself.").state
+    assert screen.check("and he hits me", state=state).danger is Danger.SUICIDE
+    state = screen.check("he hits me").state
+    assert screen.check("I want to kill myself.", state=state).danger is Danger.SUICIDE
+
+
+def test_worry_about_somebody_else_is_remembered_until_it_is_about_oneself(screen: CrisisScreen):
+    state = screen.check("My friend says she wants to kill herself tonight.").state
+    assert state.for_another
+    assert screen.check("she is not answering", state=state).state.for_another
+    assert not screen.check("and I want to die too", state=state).state.for_another
+
+
+def test_a_yes_to_our_own_question_is_heard(screen: CrisisScreen):
+    history = [seeker("i feel so low"), supporter("Are you thinking of ending your life?")]
+    assert screen.check("sometimes", history).danger is Danger.SUICIDE
+    assert screen.check("no", history).danger is None
+    assert screen.check("sometimes", [supporter("Do you like tea?")]).danger is None
+
+
+def test_a_sentence_that_is_sent_in_two_parts_is_heard(patterns_only: CrisisScreen):
+    history = [seeker("i just want to"), supporter("Go on.")]
+    assert patterns_only.check("die").danger is None
+    assert patterns_only.check("die", history).danger is Danger.SUICIDE
+
+
+def test_the_state_can_be_found_again_from_the_turns(screen: CrisisScreen):
+    turns = [seeker("I want to die."), supporter("I'm here."), seeker("It's dark.")]
+    assert screen.state_after(turns) == SafetyState(Phase.DANGER, Danger.SUICIDE, 2)
+    assert screen.state_after([]) == SafetyState()
+
+
+def test_a_state_survives_being_stored():
+    state = SafetyState(Phase.CHECKING, Danger.SELF_HARM, 2, for_another=True)
+    assert SafetyState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
+    assert SafetyState.from_dict({}) == SafetyState()
+
+
+def test_the_same_message_and_state_always_give_the_same_screening(screen: CrisisScreen):
+    state = SafetyState(Phase.DANGER, Danger.ABUSE, 3)
+    assert screen.check("i am scared", (), state) == screen.check("i am scared", (), state)
+
+
+@pytest.mark.parametrize("value", [False, 0, 1, "", "false", "true", "off"])
+def test_nothing_but_the_plain_true_turns_screening_off(value: object):
+    with pytest.raises(AllearsError, match="crisis screening is on and stays on"):
+        CrisisScreen(turn_crisis_screening_off=value)  # type: ignore[arg-type]
+
+
+def test_a_screen_that_is_off_says_so_and_is_refused_by_a_server(screen: CrisisScreen):
+    off = CrisisScreen(turn_crisis_screening_off=True)
+    found = off.check("I want to kill myself")
+    assert found.danger is None
+    assert found.switched_off
+    assert found.to_dict()["switched_off"] is True
+    assert found.evidence[0].name == "turn_crisis_screening_off"
+    with pytest.raises(AllearsError, match="a server must screen for crises"):
+        require_crisis_screening(off)
+    assert require_crisis_screening(screen) is screen
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0, 2.0])
+def test_a_threshold_outside_of_0_and_1_is_refused(threshold: float):
+    with pytest.raises(AllearsError, match="lies between 0 and 1"):
+        CrisisScreen(harmless_head, threshold)
