@@ -32,8 +32,10 @@ def test_no_acknowledged_message_is_lost_and_none_is_stored_twice(url: str):
     chance = random.Random(20)
     with Memory(url) as memory:
         conversation = memory.start(ME)
-    acknowledged, kills = -1, 0
+    acknowledged, kills, lives = -1, 0, 0
     while acknowledged < MESSAGES - 1:
+        lives += 1
+        assert lives < 100, "messages are not getting through"
         arguments = (url, conversation, acknowledged + 1, MESSAGES)
         with running(write, *arguments) as (process, pipe):
             for _ in range(chance.randint(1, 24)):

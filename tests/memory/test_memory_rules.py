@@ -145,5 +145,5 @@ class Life(RuleBasedStateMachine):
             assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
 
 
-Life.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+Life.TestCase.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 TestLife = Life.TestCase

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -168,8 +169,8 @@ def _engine(url: URL, file: Path | None) -> Engine:
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin and end where we say
     try:
+        _write_ahead(connection)
         for setting in (
-            "journal_mode = WAL",  # readers do not wait for writers
             "synchronous = FULL",  # what was acknowledged is on the disk
             "foreign_keys = ON",
             "secure_delete = ON",  # what is deleted is overwritten
@@ -178,6 +179,19 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     except sqlite3.Error:
         connection.close()
         raise
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Readers do not wait for writers. SQLite's own patience does not cover this switch, so it is asked again."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
 
 
 def _begin_sqlite(connection: Connection) -> None:
