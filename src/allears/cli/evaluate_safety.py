@@ -25,6 +25,12 @@ def safety(
         help='A file of your own, {"text": ..., "label": ...} a line. Default: the shipped test cases.',
         show_default=False,
     ),
+    bundle: str | None = typer.Option(
+        None,
+        "--bundle",
+        help="Use the risk head of this bundle's reader as well (`default`: the one that ships with allears).",
+        show_default=False,
+    ),
     as_json: bool = typer.Option(
         False, "--json", help="Print one JSON object for machines instead of tables."
     ),
@@ -35,13 +41,15 @@ def safety(
 
         allears evaluate safety
 
+        allears evaluate safety --bundle default
+
         allears evaluate safety --cases my-messages.jsonl --json
     """
     read = shipped_cases("test") if cases is None else read_cases(cases)
-    report = evaluate_safety(CrisisScreen(), read)
+    report = evaluate_safety(_screen(bundle), read)
     where = "shipped test cases" if cases is None else str(cases)
     if as_json:
-        record: dict[str, Any] = {"cases": where} | report.flat()
+        record: dict[str, Any] = {"cases": where, "bundle": bundle} | report.flat()
         record |= {"misses": [_plain(item) for item in report.misses]}
         record |= {"alarms": [_plain(item) for item in report.alarms]}
         typer.echo(json.dumps(record, ensure_ascii=False))
@@ -51,6 +59,15 @@ def safety(
     for title, items in (("missed", report.misses), ("false alarms", report.alarms)):
         if items:
             console.print(_list(f"{title} ({len(items)})", items))
+
+
+def _screen(bundle: str | None) -> CrisisScreen:
+    if bundle is None:
+        return CrisisScreen()
+    from allears.listener.safety.reader_head import reader_and_ngrams
+    from allears.understanding.runtime import OnnxReader
+
+    return CrisisScreen(reader_and_ngrams(OnnxReader.from_bundle(bundle)))
 
 
 def _shares(report: SafetyReport, where: str) -> Table:

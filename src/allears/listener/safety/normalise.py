@@ -48,10 +48,13 @@ class Normaliser:
         spellings: Mapping[str, str] = MappingProxyType({}),  # short or by ear → in full
         apostrophes: Mapping[str, str] = MappingProxyType({}),  # clear only with their apostrophe
         real_words: Iterable[str] = (),  # look like words of the vocabulary and are others
+        serious: Iterable[str] = (),  # only these justify taking a glued word apart
+        glue: Iterable[str] = (),  # short words between them
     ):
         self.words = frozenset(vocabulary)
         self.spellings, self.apostrophes = spellings, apostrophes
         self.real_words = frozenset(real_words) | self.words
+        self.serious, self.glue = frozenset(serious), frozenset(glue)
         self.squeezed = _first_of(((_DOUBLE.sub(r"\1", word), word) for word in sorted(self.words)), 3)
         self.longest = max((len(word) for word in self.words), default=0)
         # A word's deletes: itself with one letter left out. Two words one edit apart share a delete or are one.
@@ -111,8 +114,8 @@ class Normaliser:
                 return tuple(self.spellings[guess].split())
             if guess in self.words:
                 return (guess,)
-        if word in self.real_words:
-            return ()
+            if guess in self.real_words:
+                return ()
         squeezed = self.squeezed.get(_DOUBLE.sub(r"\1", word))
         return (squeezed,) if squeezed else ()
 
@@ -122,7 +125,7 @@ class Normaliser:
         if sum(sign.isalpha() for sign in word) < 2 or not word[0].isalpha():
             return None
         fits = [known for known in self.words if len(known) == len(word) and shape.fullmatch(known)]
-        return min(fits, key=lambda known: (known not in CENSORED, known)) if fits else None
+        return min(fits, key=lambda known: (known not in self.serious, known)) if fits else None
 
     def _misspelt(self, word: str) -> tuple[str, ...]:
         """The known word one letter away: changed, missing, added, or two exchanged. The first letter stays."""
@@ -153,7 +156,7 @@ class Normaliser:
         for end in range(1, len(word) + 1):
             for start in range(max(0, end - self.longest), end):
                 before, part = best[start], word[start:end]
-                if before is None or not (part in self.words or part in GLUE):
+                if before is None or not (part in self.words or part in self.glue):
                     continue
                 if len(part) == 1 and part != "i":
                     continue
@@ -161,83 +164,9 @@ class Normaliser:
                 if found is None or len(before) + 1 < len(found):
                     best[end] = (*before, part)
         parts = best[-1] or ()
-        if not any(len(part) > 2 and part in SERIOUS for part in parts):
+        if self.serious.isdisjoint(parts):
             return ()  # "forme", "tobe": harmless, and real words fall apart like this
-        return tuple(
-            word
-            for part in parts
-            for word in (self.spellings[part].split() if part in self.spellings else (part,))
-        )
-
-
-# Only these justify taking a glued word apart: "forme" and "tobe" are harmless, and real words fall apart like that.
-SERIOUS = frozenset(
-    [
-        "kill",
-        "killing",
-        "myself",
-        "die",
-        "dying",
-        "dead",
-        "suicide",
-        "suicidal",
-        "cut",
-        "cutting",
-        "hurt",
-        "hurting",
-        "harm",
-        "harming",
-        "end",
-        "ending",
-        "life",
-        "live",
-        "alive",
-        "living",
-        "hate",
-        "hits",
-        "beats",
-        "rape",
-        "raped",
-        "murder",
-        "stab",
-        "shoot",
-        "abuse",
-        "abused",
-    ]
-)
-# Which word somebody hid behind a sign, when several have its letters.
-CENSORED = SERIOUS | {"kills", "killed", "hit", "beat", "touches", "touched", "gun", "knife", "harms", "cuts"}
-# Short words between the serious ones.
-GLUE = frozenset(
-    [
-        "i",
-        "im",
-        "ive",
-        "to",
-        "my",
-        "me",
-        "want",
-        "wanna",
-        "gonna",
-        "dont",
-        "cant",
-        "the",
-        "it",
-        "be",
-        "not",
-        "just",
-        "so",
-        "of",
-        "all",
-        "and",
-        "do",
-        "going",
-        "he",
-        "him",
-        "her",
-        "them",
-    ]
-)
+        return tuple(word for part in parts for word in self.spellings.get(part, part).split())
 
 
 def _clean(text: str) -> str:

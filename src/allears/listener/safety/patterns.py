@@ -161,8 +161,14 @@ def pattern_table() -> PatternTable:
     )
     vocabulary = frozenset(word for phrase in spoken for word in phrase.words)
     spellings = read_table(folder / "spellings.toml")
-    real_words = (folder / "real_words.txt").read_text(encoding="utf-8").split()
-    normalise = Normaliser(vocabulary, spellings["spellings"], spellings["apostrophes"], real_words)
+    normalise = Normaliser(
+        vocabulary,
+        spellings["spellings"],
+        spellings["apostrophes"],
+        (folder / "real_words.txt").read_text(encoding="utf-8").split(),
+        spellings["glued"]["serious"].split(),
+        spellings["glued"]["glue"].split(),
+    )
     return PatternTable(patterns, idioms, contexts, normalise)
 
 

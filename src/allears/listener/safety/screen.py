@@ -126,6 +126,14 @@ class CrisisScreen:
         )
 
 
+def danger_threshold(head: Head, harmless: Sequence[str], false_alarms: float = 0.02) -> float:
+    """The probability of danger that this head gives to at most this share of harmless messages: its threshold."""
+    shares = sorted((1 - head(text).get(NO_DANGER, 0.0) for text in harmless), reverse=True)
+    allowed = int(false_alarms * len(shares))
+    lowest = shares[allowed] if allowed < len(shares) else 0.5
+    return min(max(lowest + 1e-6, 0.05), 0.999)  # an odd sample must not make the head deaf or frantic
+
+
 def require_crisis_screening(screen: CrisisScreen) -> CrisisScreen:
     """The screen itself, if it is on. What serves other people calls this before it serves anybody."""
     if not screen.is_on:
