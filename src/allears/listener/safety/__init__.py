@@ -1,0 +1,1 @@
+"""The crisis screen, its fixed replies, and the review of our own words."""
