@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.text.tokenizer import WordPiece
 
 
 def save_weights(path: Path, model: nn.Module) -> None:
@@ -18,6 +22,25 @@ def save_weights(path: Path, model: nn.Module) -> None:
     temporary = path.with_name(path.name + ".part")
     save_file(tensors, temporary)
     temporary.rename(path)
+
+
+def save_model(folder: Path, model: nn.Module, card: Mapping[str, Any], tokenizer: WordPiece) -> None:
+    """A model's folder: `tokenizer.json`, `model.json` (its card), `model.safetensors`; each is complete or absent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.backend.save(str(folder / "tokenizer.json"))
+    write_text(folder / "model.json", json.dumps(card, indent=1, default=str) + "\n")
+    save_weights(folder / "model.safetensors", model)
+
+
+def load_alike(model: nn.Module, other: nn.Module) -> None:
+    """Go on with those of the other's weights whose names and shapes are the model's too."""
+    mine = model.state_dict()
+    alike = {
+        key: value
+        for key, value in other.state_dict().items()
+        if key in mine and mine[key].shape == value.shape
+    }
+    model.load_state_dict(alike, strict=False)
 
 
 def load_weights(path: Path, model: nn.Module) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from allears.errors import AllearsError
+from allears.nn.runs import load_run
 
 DEFAULT = "default"
 
@@ -21,7 +22,9 @@ def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: i
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")
     selector = (
-        _load_bundle(folder, device) if (folder / "bundle.json").is_file() else _load_run(folder, device)
+        _load_bundle(folder, device)
+        if (folder / "bundle.json").is_file()
+        else load_run(folder, device, "allears.selection.saved", otherwise=", or name an exported bundle")
     )
     return _allow_persona(selector, persona_sentences)
 
@@ -42,27 +45,6 @@ def _load_bundle(folder: Path, device: str) -> Any:
     from allears.selection.runtime import OnnxSelector
 
     return OnnxSelector.from_bundle(folder)
-
-
-def _load_run(folder: Path, device: str) -> Any:
-    try:
-        import torch
-
-        from allears.selection import saved
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f"{folder}: a training run needs {error.name}, which is not installed; "
-            'run pip install "allears[train]", or name an exported bundle'
-        ) from error
-    try:
-        known = torch.device(device)
-    except RuntimeError:
-        raise AllearsError(f"unknown device {device!r}; give cpu or cuda") from None
-    if known.type == "cuda" and not torch.cuda.is_available():
-        raise AllearsError(f"--device {device} was asked for, but torch sees no GPU here")
-    return saved.load(folder, device)
 
 
 def _allow_persona(selector: Any, sentences: int | None) -> Any:

@@ -23,7 +23,7 @@ from allears.selection.mining import mine_negatives, teacher_scores
 from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordVocabulary
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, parse
+from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 
 
@@ -78,12 +78,7 @@ EVALUATION_BATCH = 64
 
 class SelectionTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        known = {"data", "model", "limits", "negatives"}
-        unknown = set(recipe.tables) - known
-        if unknown:
-            raise AllearsError(
-                f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}"
-            )
+        only_tables(recipe, {"data", "model", "limits", "negatives"})
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.negatives = parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
@@ -203,14 +198,6 @@ class SelectionTask:
 
     def save(self, folder: Path) -> None:
         saved.save(folder, self.model, self.card, self.tokenizer)
-
-
-def sample(items: list[Example], limit: int, seed: int) -> list[Example]:
-    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
-    if not limit or limit >= len(items):
-        return items
-    chosen = np.sort(np.random.default_rng(seed).choice(len(items), limit, replace=False))
-    return [items[position] for position in chosen]
 
 
 def build_model(

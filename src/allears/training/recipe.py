@@ -15,6 +15,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from allears.errors import AllearsError
 
 T = TypeVar("T")
@@ -106,6 +108,21 @@ def parse(kind: type[T], table: Any, name: str) -> T:
         return kind(**values)
     except TypeError as error:  # a required key is missing
         raise AllearsError(f"recipe: [{name}] {str(error).split(') ')[-1]}") from error
+
+
+def only_tables(recipe: Recipe, known: set[str]) -> None:
+    """A table that the task does not know is an error, like any unknown key."""
+    unknown = set(recipe.tables) - known
+    if unknown:
+        raise AllearsError(f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}")
+
+
+def sample(items: list[T], limit: int, seed: int) -> list[T]:
+    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
+    if not limit or limit >= len(items):
+        return items
+    chosen = np.sort(np.random.default_rng(seed).choice(len(items), limit, replace=False))
+    return [items[place] for place in chosen]
 
 
 def _checked(value: Any, kind: Any, name: str) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.errors import AllearsError
+from allears.nn.runs import load_run
 from allears.selection.loading import default_bundle
 from allears.understanding.classifier import Classifier, Probabilities
 from allears.understanding.heads import Head
@@ -73,7 +74,10 @@ def load_reading_model(
         )
     if (folder / "bundle.json").is_file():
         return _load_bundle(folder, device)
-    return _load_run(folder, device)
+    model: ReadingModel = load_run(
+        folder, device, "allears.understanding.saved", otherwise=", or name an exported bundle"
+    )
+    return model
 
 
 def fit_fasttext(
@@ -97,24 +101,3 @@ def _load_bundle(folder: Path, device: str) -> ReadingModel:
     from allears.understanding.runtime import OnnxReader
 
     return OnnxReader.from_bundle(folder)
-
-
-def _load_run(folder: Path, device: str) -> ReadingModel:
-    try:
-        import torch
-
-        from allears.understanding import saved
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f"{folder}: a training run needs {error.name}, which is not installed; "
-            'run pip install "allears[train]", or name an exported bundle'
-        ) from error
-    try:
-        known = torch.device(device)
-    except RuntimeError:
-        raise AllearsError(f"unknown device {device!r}; give cpu or cuda") from None
-    if known.type == "cuda" and not torch.cuda.is_available():
-        raise AllearsError(f"--device {device} was asked for, but torch sees no GPU here")
-    return saved.load(folder, device)

@@ -15,7 +15,8 @@ from torch import Tensor
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
-from allears.nn.weights import load_weights, save_weights, write_text
+from allears.nn.runs import best, is_kind
+from allears.nn.weights import load_weights, save_model
 from allears.text.layout import Limits, Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
@@ -55,23 +56,17 @@ def build(card: ReaderCard, encoder: Encoder | None = None) -> Reader:
 
 def save(folder: Path, model: Reader, card: ReaderCard, tokenizer: WordPiece) -> None:
     """Write a reader's folder; each file is complete or absent."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.backend.save(str(folder / "tokenizer.json"))
-    write_text(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
-    save_weights(folder / "model.safetensors", model)
+    save_model(folder, model, asdict(card), tokenizer)
 
 
 def is_reader(folder: Path | str) -> bool:
     """Whether a run folder holds a reader (and not, say, a selection model)."""
-    try:
-        return json.loads((_best(Path(folder)) / "model.json").read_text(encoding="utf-8"))["kind"] == KIND
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    return is_kind(folder, KIND)
 
 
 def load(folder: Path | str, device: str = "cpu") -> TorchReader:
     """The reader in a run folder (or in its `best/`)."""
-    folder = _best(Path(folder))
+    folder = best(folder)
     path = folder / "model.json"
     if not path.is_file():
         raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
@@ -87,10 +82,6 @@ def load(folder: Path | str, device: str = "cpu") -> TorchReader:
         raise AllearsError(f"{path}: not a reader's card ({error})") from error
     load_weights(folder / "model.safetensors", model)
     return TorchReader(model, card, encoder_tokenizer(folder), device=device)
-
-
-def _best(folder: Path) -> Path:
-    return folder / "best" if (folder / "best" / "model.json").is_file() else folder
 
 
 class TorchReader(AnsweringReader):

@@ -18,10 +18,11 @@ from allears.metrics.classification import top_hits
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import pool
+from allears.nn.weights import load_alike
 from allears.text.layout import Limits, Tokens, pad_flat
 from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, parse
+from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 from allears.understanding import saved
 from allears.understanding.calibration import fit_temperature
@@ -29,7 +30,6 @@ from allears.understanding.dataset import ReadingDataset
 from allears.understanding.heads import Head, head
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
-from allears.understanding.reading import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,7 @@ class HeadOptions:
 
 class UnderstandingTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        known = {"data", "model", "heads", "limits"}
-        unknown = set(recipe.tables) - known
-        if unknown:
-            raise AllearsError(
-                f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}"
-            )
+        only_tables(recipe, {"data", "model", "heads", "limits"})
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
@@ -247,14 +242,6 @@ def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int
     return [max(1, round(part)) for part in whole * weights / weights.sum()]
 
 
-def sample(readings: list[Reading], limit: int, seed: int) -> list[Reading]:
-    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
-    if not limit or limit >= len(readings):
-        return readings
-    chosen = np.sort(np.random.default_rng(seed).choice(len(readings), limit, replace=False))
-    return [readings[position] for position in chosen]
-
-
 def build_reader(
     wanted: ModelOptions, limits: Limits, heads: Sequence[Head], *, uncertainty: bool = False
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
@@ -271,13 +258,7 @@ def build_reader(
     card = saved.ReaderCard({each.name: each.labels for each in heads}, limits, encoder.config, options)
     model = saved.build(card, encoder)
     if other is not None:  # go on with the heads that are the same
-        mine = model.state_dict()
-        alike = {
-            key: value
-            for key, value in other.state_dict().items()
-            if key in mine and mine[key].shape == value.shape
-        }
-        model.load_state_dict(alike, strict=False)
+        load_alike(model, other)
     return model, card, tokenizer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from allears.errors import AllearsError
+from allears.nn.runs import load_run
 from allears.understanding.persona.contract import PersonaExtractor
 from allears.understanding.persona.copying import CopyingExtractor
 
@@ -27,25 +28,5 @@ def load_extractor(name: str | Path, device: str = "cpu") -> PersonaExtractor:
         raise AllearsError(
             f"{folder}: this bundle carries no persona extractor; give a run folder of {_TRAIN}"
         )
-    return _load_run(folder, device)
-
-
-def _load_run(folder: Path, device: str) -> PersonaExtractor:
-    try:
-        import torch
-
-        from allears.understanding.persona import saved
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f"{folder}: a training run needs {error.name}, which is not installed; "
-            'run pip install "allears[train]"'
-        ) from error
-    try:
-        known = torch.device(device)
-    except RuntimeError:
-        raise AllearsError(f"unknown device {device!r}; give cpu or cuda") from None
-    if known.type == "cuda" and not torch.cuda.is_available():
-        raise AllearsError(f"--device {device} was asked for, but torch sees no GPU here")
-    return saved.load(folder, device)
+    extractor: PersonaExtractor = load_run(folder, device, "allears.understanding.persona.saved")
+    return extractor

@@ -16,7 +16,8 @@ from allears.errors import AllearsError
 from allears.generation.decoding.search import Written, beam_search, greedy
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
-from allears.nn.weights import load_weights, save_weights, write_text
+from allears.nn.runs import best, is_kind
+from allears.nn.weights import load_weights, save_model
 from allears.text.layout import pad_flat
 from allears.text.tokenizer import WordPiece
 from allears.understanding.persona.constraint import Lexicon, SourceConstraint
@@ -52,23 +53,17 @@ def build(card: ExtractorCard, encoder: Encoder | None = None) -> Extractor:
 
 def save(folder: Path, model: Extractor, card: ExtractorCard, tokenizer: WordPiece) -> None:
     """Write an extractor's folder; each file is complete or absent."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.backend.save(str(folder / "tokenizer.json"))
-    write_text(folder / "model.json", json.dumps(asdict(card), indent=1, default=str) + "\n")
-    save_weights(folder / "model.safetensors", model)
+    save_model(folder, model, asdict(card), tokenizer)
 
 
 def is_extractor(folder: Path | str) -> bool:
     """Whether a run folder holds a persona extractor."""
-    try:
-        return json.loads((_best(Path(folder)) / "model.json").read_text(encoding="utf-8"))["kind"] == KIND
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    return is_kind(folder, KIND)
 
 
 def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtractor:
     """The extractor in a run folder (or in its `best/`); a `beam` of 1 is greedy."""
-    folder = _best(Path(folder))
+    folder = best(folder)
     path = folder / "model.json"
     if not path.is_file():
         raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
@@ -84,10 +79,6 @@ def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtr
         raise AllearsError(f"{path}: not a persona extractor's card ({error})") from error
     load_weights(folder / "model.safetensors", model)
     return TorchExtractor(model, card, encoder_tokenizer(folder), device=device, beam=beam)
-
-
-def _best(folder: Path) -> Path:
-    return folder / "best" if (folder / "best" / "model.json").is_file() else folder
 
 
 class TorchExtractor:

@@ -16,9 +16,10 @@ from allears.corpora import data_root
 from allears.errors import AllearsError
 from allears.metrics.rouge import rouge_l
 from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.weights import load_alike
 from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, parse
+from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 from allears.understanding.persona import saved
 from allears.understanding.persona.constraint import Lexicon
@@ -71,12 +72,7 @@ class LossOptions:
 
 class PersonaTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        known = {"data", "model", "loss", "limits"}
-        unknown = set(recipe.tables) - known
-        if unknown:
-            raise AllearsError(
-                f"recipe: unknown key {min(unknown)}; the tables are {', '.join(sorted(known))}"
-            )
+        only_tables(recipe, {"data", "model", "loss", "limits"})
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
@@ -201,14 +197,6 @@ def _check(data: DataOptions) -> None:
         )
 
 
-def sample(items: list[T], limit: int, seed: int) -> list[T]:
-    """A seeded sample in the original order; all of them when the limit is 0 or larger."""
-    if not limit or limit >= len(items):
-        return items
-    chosen = np.sort(np.random.default_rng(seed).choice(len(items), limit, replace=False))
-    return [items[place] for place in chosen]
-
-
 def build_extractor(
     wanted: ModelOptions, lengths: Lengths, framing_price: float
 ) -> tuple[Extractor, saved.ExtractorCard, WordPiece]:
@@ -228,13 +216,7 @@ def build_extractor(
     card = saved.ExtractorCard(lengths, encoder.config, options, framing_price=framing_price)
     model = saved.build(card, encoder)
     if other is not None:
-        mine = model.state_dict()
-        alike = {
-            key: value
-            for key, value in other.state_dict().items()
-            if key in mine and mine[key].shape == value.shape
-        }
-        model.load_state_dict(alike, strict=False)
+        load_alike(model, other)
     return model, card, tokenizer
 
 
