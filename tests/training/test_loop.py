@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from allears.errors import AllearsError
+from allears.training.average import Average
 from allears.training.loop import learning_rate, parameter_groups, train
 from allears.training.recipe import TrainingOptions
 from allears.training.tasks import make_task
@@ -62,6 +63,40 @@ def test_a_run_stopped_at_any_step_resumes_to_identical_weights(recipe, tmp_path
         run(wanted, folder, resume=True)
         whole, resumed = weights(tmp_path / "whole"), weights(folder)
         assert all(torch.equal(whole[key], resumed[key]) for key in whole)
+
+
+def test_averaged_weights_are_what_is_evaluated_and_saved_and_survive_a_resume(recipe, tmp_path):
+    wanted = recipe("training.save_every=1", "training.average=0.9")
+    run(wanted, tmp_path / "whole")
+    task = make_task(wanted, tmp_path / "stopped")
+    task.step = _failing_after(task.step, 7)
+    with pytest.raises(KeyboardInterrupt):
+        train(task, wanted, tmp_path / "stopped")
+    run(wanted, tmp_path / "stopped", resume=True)
+    saved = [load_file(tmp_path / name / "best" / "model.safetensors") for name in ("whole", "stopped")]
+    average = load_file(tmp_path / "whole" / "checkpoint" / "average.safetensors")
+    assert all(torch.equal(saved[0][key], saved[1][key]) for key in saved[0])
+    assert not all(torch.allclose(average[key], value) for key, value in weights(tmp_path / "whole").items())
+
+
+def test_the_moving_average_is_the_mean_of_equal_steps_at_first_and_leaves_the_model_alone():
+    model = torch.nn.Linear(1, 1, bias=False)
+    model.weight.data.fill_(1.0)
+    average = Average(model, 0.5)
+    model.weight.data.fill_(3.0)
+    average.update(1)  # decay 1/10 after the first step
+    with average.worn():
+        assert model.weight.item() == pytest.approx(0.1 * 1.0 + 0.9 * 3.0)
+    assert model.weight.item() == 3.0
+
+
+def test_frozen_parameters_stay_as_they_were(recipe, tmp_path):
+    wanted = recipe("training.max_steps=3", 'training.frozen=["encoder.model.embeddings.word"]')
+    task = make_task(wanted, tmp_path)
+    before = {name: value.detach().clone() for name, value in task.model.named_parameters()}
+    train(task, wanted, tmp_path)
+    same = {name for name, value in task.model.named_parameters() if torch.equal(before[name], value)}
+    assert same == {"encoder.model.embeddings.word_embeddings.weight"}
 
 
 def _failing_after(step, count):

@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.training.average import Average
 
 
 @dataclass
@@ -33,7 +34,11 @@ class Progress:
 
 
 def save_checkpoint(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress
+    folder: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    progress: Progress,
+    average: Average,
 ) -> None:
     """Replace the checkpoint in `folder`; a kill at any moment leaves the old one or the new one, whole."""
     fresh, old = folder.with_name("checkpoint.part"), folder.with_name("checkpoint.old")
@@ -42,6 +47,8 @@ def save_checkpoint(
     fresh.mkdir(parents=True)
     save_file(_on_cpu(model.state_dict()), fresh / "model.safetensors")
     save_file(_on_cpu(_optimizer_tensors(optimizer)), fresh / "optimizer.safetensors")
+    if average.decay:
+        save_file(_on_cpu(average.tensors()), fresh / "average.safetensors")
     (fresh / "progress.json").write_text(json.dumps(asdict(progress)))
     if folder.exists():
         folder.rename(old)
@@ -49,13 +56,17 @@ def save_checkpoint(
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
+def load_checkpoint(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average
+) -> Progress:
     """Restore what `save_checkpoint` wrote. If a kill fell between its two renames, the old one is used."""
     if not folder.exists() and folder.with_name("checkpoint.old").exists():
         folder = folder.with_name("checkpoint.old")
     try:
         model.load_state_dict(load_file(folder / "model.safetensors"))
         _restore_optimizer(optimizer, load_file(folder / "optimizer.safetensors"))
+        if average.decay:
+            average.restore(load_file(folder / "average.safetensors"))
         return Progress(**json.loads((folder / "progress.json").read_text()))
     except FileNotFoundError:
         raise AllearsError(

@@ -16,6 +16,7 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
+from allears.training.average import Average
 from allears.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from allears.training.display import Display
 from allears.training.recipe import Recipe, TrainingOptions
@@ -56,8 +57,7 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     workers = Workers(accelerator)
     chief = accelerator.is_main_process
     model = task.model.to(accelerator.device)
-    if options.compile:  # in place: the names of the weights stay as they are
-        getattr(model, "encoder", model).compile(backend=options.compile, dynamic=True)
+    _compile(model, options.compile)
     optimizer = torch.optim.AdamW(
         parameter_groups(model, options), weight_decay=options.weight_decay, fused=gpu
     )
@@ -68,7 +68,8 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     evaluate_every = options.evaluate_every or per_epoch
     save_every = options.save_every or evaluate_every
 
-    progress = load_checkpoint(folder / "checkpoint", model, optimizer) if resume else Progress()
+    average = Average(model, options.average)
+    progress = load_checkpoint(folder / "checkpoint", model, optimizer, average) if resume else Progress()
     metrics = json.loads((folder / "metrics.json").read_text()) if progress.best is not None else {}
     if chief and not resume:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,25 +84,33 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
                 loss = _step(task, chosen, optimizer, workers, options, progress, rate)
                 progress.step += 1
                 progress.batch += options.accumulate
+                average.update(progress.step)
                 display.step(progress.step, loss, rate)
                 if progress.step % evaluate_every == 0 or progress.step == total:
-                    found = _evaluate(task, workers, options)
-                    better = progress.best is None or found[options.metric] > progress.best
+                    with average.worn():
+                        found = _evaluate(task, workers, options)
+                        better = progress.best is None or found[options.metric] > progress.best
+                        if better and chief:
+                            task.save(folder / "best")
                     progress.since_best = 0 if better else progress.since_best + 1
                     if better:
                         progress.best, metrics = found[options.metric], {**found, "step": progress.step}
                         if chief:
-                            task.save(folder / "best")
                             write_json(folder / "metrics.json", metrics)
                     display.evaluation(progress.step, found, better)
                     progress.finished = bool(options.patience) and progress.since_best >= options.patience
                 if chief and (progress.step % save_every == 0 or progress.step == total or progress.finished):
-                    save_checkpoint(folder / "checkpoint", model, optimizer, progress)
+                    save_checkpoint(folder / "checkpoint", model, optimizer, progress, average)
                 if progress.finished:
                     break
             else:
                 progress.epoch, progress.batch = progress.epoch + 1, 0
     return metrics
+
+
+def _compile(model: nn.Module, backend: str) -> None:
+    if backend:  # in place: the names of the weights stay as they are
+        getattr(model, "encoder", model).compile(backend=backend, dynamic=True)
 
 
 def _step(
@@ -149,13 +158,14 @@ def _evaluate(task: Task, workers: Workers, options: TrainingOptions) -> dict[st
 def parameter_groups(model: nn.Module, options: TrainingOptions) -> list[dict[str, Any]]:
     """The pretrained encoder at `learning_rate`, everything else at `head_learning_rate`; no decay on vectors.
 
-    A `learning_rate` of 0 beside heads that learn freezes the encoder: no gradient is computed for it.
+    A `learning_rate` of 0 beside heads that learn freezes the encoder, `frozen` whatever begins with one of its
+    names: no gradient is computed for them.
     """
     head = options.head_learning_rate or options.learning_rate
     groups: dict[tuple[float, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         peak = options.learning_rate if name.startswith("encoder") else head
-        if not peak and head:
+        if (not peak and head) or name.startswith(options.frozen):
             parameter.requires_grad_(False)
             continue
         groups.setdefault((peak, parameter.dim() > 1), []).append(parameter)

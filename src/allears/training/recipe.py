@@ -33,10 +33,12 @@ class TrainingOptions:
     accumulate: int = 1  # batches per optimiser step
     learning_rate: float = 2e-5
     head_learning_rate: float = 0.0  # for parameters outside the pretrained encoder; 0: the same
+    frozen: tuple[str, ...] = ()  # parameters that stay as they are: "encoder.model.embeddings.word"
     weight_decay: float = 0.01
     warmup: float = 0.1  # share of all steps
     schedule: str = "linear"  # linear | cosine | constant
     clip: float = 1.0
+    average: float = 0.0  # decay of a moving average of the weights, which is then what is evaluated; 0: off
     precision: str = "bf16"  # bf16 (on a GPU) | float32
     metric: str = "recall_at_1"  # the best checkpoint is the one with the highest
     evaluate_every: int = 0  # steps; 0: after each epoch
