@@ -16,6 +16,9 @@ from allears.selection.selector import Query
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
 from allears.understanding.heads import head
+from allears.understanding.persona.lengths import Lengths
+from allears.understanding.persona.saved import ExtractorCard, TorchExtractor
+from allears.understanding.persona.saved import build as build_extractor
 from allears.understanding.saved import ReaderCard, TorchReader
 from allears.understanding.saved import build as build_reader
 
@@ -113,3 +116,16 @@ def tiny_reader(selector: TorchSelector, **options: Any) -> TorchReader:
                 parameter.add_(0.5 * torch.randn_like(parameter))
     assert isinstance(selector.tokenizer, WordPiece)
     return TorchReader(model, card, selector.tokenizer)
+
+
+def tiny_extractor(selector: TorchSelector) -> TorchExtractor:
+    """A persona extractor that has learned nothing, on the very encoder of a ranker."""
+    encoder: Any = selector.model.encoder
+    card = ExtractorCard(
+        Lengths(utterance_tokens=24, persona_tokens=8),
+        encoder.config,
+        {"layers": 1, "heads": 2, "longest": 8},
+    )
+    torch.manual_seed(2)
+    assert isinstance(selector.tokenizer, WordPiece)
+    return TorchExtractor(build_extractor(card, encoder), card, selector.tokenizer)

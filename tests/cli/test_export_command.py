@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from allears.selection import saved as rankers
 from allears.selection.runtime import OnnxSelector
 from allears.understanding import saved
+from allears.understanding.persona import saved as extractors
+from allears.understanding.persona.runtime import OnnxExtractor
 from allears.understanding.runtime import OnnxReader
 from command_line import Run
-from tiny_models import tiny_reader, tiny_selector
+from tiny_models import tiny_extractor, tiny_reader, tiny_selector
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,93 @@ def test_a_reader_that_is_none_is_one_sentence(run: Run, trained: Path, tmp_path
     assert "this is no reader" in err
 
 
+def save_joint(run: Path, parts: dict[str, str]) -> Path:
+    """A joint run's folder: parts by name and kind, all on one encoder."""
+    ranker = tiny_selector(run.parent / "alone")
+    for name, kind in parts.items():
+        folder = run / "best" / name
+        if kind == "ranker":
+            rankers.save(folder, ranker.model, ranker.card, ranker.tokenizer)
+        elif kind == "reader":
+            reader = tiny_reader(ranker)
+            saved.save(folder, reader.model, reader.card, reader.tokenizer)
+        else:
+            extractor = tiny_extractor(ranker)
+            extractors.save(folder, extractor.model, extractor.card, extractor.tokenizer)
+    return run
+
+
+def test_a_joint_run_is_exported_with_all_its_parts(run: Run, tmp_path: Path):
+    parts = {"extractor": "extractor", "ranker": "ranker", "reader": "reader"}
+    code, out, err = run(
+        "export",
+        save_joint(tmp_path / "joint", parts),
+        "--out",
+        tmp_path / "bundle",
+        "--precision",
+        "float32",
+    )
+    assert code == 0, err
+    for name in ("encoder.onnx", "ranker.onnx", "reader.onnx", "extractor.json", "extractor_step.onnx"):
+        assert name in out
+    assert OnnxSelector.from_bundle(tmp_path / "bundle", verify=True).ranker is not None
+    assert "strategy" in OnnxReader.from_bundle(tmp_path / "bundle").card.heads
+    extractor = extractors.load(tmp_path / "joint" / "best" / "extractor")
+    said = ["my cat is lost", "a job is a job"]
+    assert OnnxExtractor.from_bundle(tmp_path / "bundle").write(said) == extractor.write(said)
+
+
+def test_a_joint_run_of_two_parts_is_exported_with_those(run: Run, tmp_path: Path):
+    joint = save_joint(tmp_path / "joint", {"answers": "ranker", "who": "extractor"})
+    code, out, err = run("export", joint, "--out", tmp_path / "bundle")
+    assert code == 0, err
+    assert "extractor.json" in out
+    assert "reader.json" not in out
+
+
+def test_an_extractor_goes_into_the_bundle_of_a_ranker_by_its_own_run(run: Run, tmp_path: Path):
+    joint = save_joint(tmp_path / "joint", {"ranker": "ranker", "extractor": "extractor"}) / "best"
+    code, out, err = run(
+        "export", joint / "ranker", "--extractor", joint / "extractor", "--out", tmp_path / "bundle"
+    )
+    assert code == 0, err
+    assert "extractor_gate.onnx" in out
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ({"who": "extractor", "reads": "reader"}, "has trained no ranker, and a bundle is made around one"),
+        ({"a": "ranker", "b": "ranker"}, "two parts of one kind, a and b; export them by their own folders"),
+    ],
+)
+def test_a_joint_run_that_is_no_bundle_is_one_sentence(
+    run: Run, tmp_path: Path, parts: dict[str, str], problem: str
+):
+    code, _, err = run("export", save_joint(tmp_path / "joint", parts), "--out", tmp_path / "bundle")
+    assert code == 2
+    assert problem in err
+    assert not (tmp_path / "bundle").exists()
+
+
+@pytest.mark.parametrize(
+    ("of", "problem"),
+    [(0, "this is no persona extractor"), (7, "the persona extractor's encoder has other weights")],
+)
+def test_an_extractor_that_does_not_belong_is_one_sentence(
+    run: Run, trained: Path, tmp_path: Path, of: int, problem: str
+):
+    other = trained
+    if of:
+        extractor = tiny_extractor(tiny_selector(tmp_path / "other", seed=of))
+        other = tmp_path / "extractor"
+        extractors.save(other, extractor.model, extractor.card, extractor.tokenizer)
+    code, _, err = run("export", trained, "--extractor", other, "--out", tmp_path / "bundle")
+    assert code == 2
+    assert problem in err
+    assert not (tmp_path / "bundle").exists()
+
+
 def test_precision_and_metrics_are_noted(run: Run, trained: Path, tmp_path: Path):
     (tmp_path / "metrics.json").write_text('{"recall_at_1": 64.2}')
     options = ("--precision", "float16", "--metrics", tmp_path / "metrics.json")
@@ -105,7 +195,8 @@ def test_a_folder_without_a_model_is_one_sentence(run: Run, tmp_path: Path):
 def test_without_the_training_install_it_says_what_to_install(
     run: Run, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.delitem(sys.modules, "allears.selection.export", raising=False)
+    for module in ("allears.understanding.export", "allears.understanding.persona.export"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
     code, _, err = run("export", trained, "--out", tmp_path / "bundle")
     assert code == 2

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from allears.selection.bundle import BundleCard, SideWeights
+from allears.text.layout import Limits
 from command_line import Run
 from made_up_corpora import MSC
 from training_fixtures import tiny_encoder  # noqa: F401 - fixture
@@ -90,6 +92,16 @@ def test_an_encoder_joins_what_is_said_in_other_words(run: Run, tmp_path: Path):
     assert (len(apart.json["persona"]), len(joined.json["persona"])) == (2, 1)
 
 
+@pytest.fixture
+def bare_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A default bundle that carries no persona extractor."""
+    folder = tmp_path / "bundle"
+    folder.mkdir()
+    BundleCard("cobert", {}, Limits(), SideWeights((), ()), 1.0, 8, "int8", "0").write(folder)
+    monkeypatch.setattr("allears.selection.loading.default_bundle", lambda: folder)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -103,17 +115,15 @@ def test_an_encoder_joins_what_is_said_in_other_words(run: Run, tmp_path: Path):
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(
-    run: Run, text: Path, tmp_path: Path, arguments: list[str], sentence: str
+    run: Run, text: Path, tmp_path: Path, bare_default: Path, arguments: list[str], sentence: str
 ):
     places = {
         "text": text,
         "folder": tmp_path / "run",
-        "bundle": tmp_path / "bundle",
+        "bundle": bare_default,
         "empty": tmp_path / "empty.txt",
     }
     places["folder"].mkdir()
-    places["bundle"].mkdir()
-    (places["bundle"] / "bundle.json").write_text("{}")
     places["empty"].write_text("\n \n")
     answer = run("persona", "extract", *(argument.format(**places) for argument in arguments))
     assert (answer.code, answer.out) == (2, "")
@@ -166,7 +176,9 @@ def test_the_table_names_the_measures(run: Run, gold: Path):
         (["ed-emotion", "fasttext", "--all-turns"], "--all-turns says nothing about the head ed-emotion"),
     ],
 )
-def test_what_cannot_be_measured_is_one_sentence(run: Run, arguments: list[str], sentence: str):
+def test_what_cannot_be_measured_is_one_sentence(
+    run: Run, bare_default: Path, arguments: list[str], sentence: str
+):
     answer = run("evaluate", "understanding", *arguments)
     assert (answer.code, answer.out) == (2, "")
     assert sentence in answer.err

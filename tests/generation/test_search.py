@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from array_api_compat import array_namespace
+from decoding_models import END, Chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allears.generation.decoding.search import Written, beam_search, greedy
+from allears.generation.decoding import Written, at_least, beam_search, greedy, no_repeated_ngrams
 
-END, LIMIT = 0, 4
-
-
-class Chain:
-    """Logits that follow from the last two tokens. The state must be that of the tokens it comes with."""
-
-    def __init__(self, seed: int, words: int = 5, library: Any = np):
-        numbers = np.random.default_rng(seed).normal(size=(words + 1, words + 1, words)) * 2
-        self.table = numbers if library is np else torch.from_numpy(numbers)
-        self.library, self.words = library, words
-
-    def begin(self, rows: int) -> tuple[tuple[Any, ...], Any]:
-        start = np.full(rows, self.words)
-        state = (np.full((rows, 1), self.words),)
-        if self.library is np:
-            return state, start
-        return (torch.from_numpy(state[0]),), torch.from_numpy(start)
-
-    def step(self, tokens: Any, state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        xp = array_namespace(tokens)
-        (past,) = state
-        return self.table[past[:, -1], tokens], (xp.concat([past, tokens[:, None]], axis=1),)
-
-    def score(self, tokens: tuple[int, ...]) -> float:
-        """log P of these tokens and the end."""
-        table = np.asarray(self.table)
-        past, last, total = self.words, self.words, 0.0
-        for token in (*tokens, END):
-            row = table[past, last]
-            total += row[token] - np.log(np.exp(row).sum())
-            past, last = last, token
-        return total
+LIMIT = 4
 
 
 def same(first: list[Written], second: list[Written]) -> bool:
@@ -87,6 +56,17 @@ def test_a_wide_beam_finds_what_an_exhaustive_search_finds(seed: int, penalty: f
     best = max(chain.score(tokens) / (len(tokens) + 1) ** penalty for tokens in every)
     assert chain.score(found.tokens) == pytest.approx(found.score)
     assert found.score / (len(found.tokens) + 1) ** penalty == pytest.approx(best)
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_a_wide_beam_finds_the_best_of_what_is_allowed(seed: int) -> None:
+    chain = Chain(seed, words=4)
+    state, start = chain.begin(1)
+    limits = [no_repeated_ngrams(1), at_least(2, END)]
+    found = beam_search(chain.step, state, start, end=END, limit=5, width=200, processors=limits)[0]
+    every = [tokens for length in (2, 3) for tokens in permutations((1, 2, 3), length)]
+    assert found.tokens == max(every, key=lambda tokens: chain.score(tokens) / (len(tokens) + 1))
 
 
 def test_a_beam_leaves_the_garden_path() -> None:

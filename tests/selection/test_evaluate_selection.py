@@ -12,7 +12,7 @@ import pytest
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
 from allears.corpora import CorpusError
 from allears.errors import AllearsError
-from allears.metrics.generation import avg_bleu, bleu
+from allears.metrics.bleu import avg_bleu, bleu
 from allears.metrics.ranking import draw_candidates
 from allears.selection import retrieval
 from allears.selection.evaluate import compare, evaluate_selection, query_for, split_examples

@@ -164,3 +164,51 @@ def test_a_teacher_who_agrees_adds_nothing_and_one_who_does_not_adds_divergence(
     assert float(agreed) == pytest.approx(float(plain), abs=1e-4)
     differing, _ = loss_and_gradients(model, replace(batch, teacher=-agreeing))
     assert float(differing) > float(plain) + 1e-3
+
+
+def test_hiding_keeps_padding_hidden_and_the_first_token_seen(data):
+    batch = batch_of(data, 2)
+    hidden = batch.hiding(0.5)
+    for before, after in zip(
+        batch.contexts + batch.responses, hidden.contexts + hidden.responses, strict=True
+    ):
+        assert (after.mask <= before.mask).all()
+        assert torch.equal(after.mask[..., 0], before.mask[..., 0])
+        assert torch.equal(after.ids, before.ids)
+    masks = [part.mask.sum() for part in batch.contexts]
+    assert sum(masks) > sum(part.mask.sum() for part in hidden.contexts)
+
+
+def test_teachers_who_agree_with_the_student_leave_only_their_doubt(data):
+    model = BiEncoder(tiny_encoder()).eval()
+    batch = replace(batch_of(data, 2), personas=None)
+    workers = Workers(Accelerator(cpu=True))
+    numbers = batch.numbers
+    contexts = stack([model.encode_context(part) for part in batch.contexts])
+    responses = stack([model.encode_response(part) for part in batch.responses])[batch.response_places]
+    scores = model.score(contexts, None, responses[None])
+    same = (numbers[:, None] == numbers[None]) & ~torch.eye(len(numbers), dtype=torch.bool)
+    likely = scores.masked_fill(same, float("-inf")).softmax(1).detach()
+    plain = step(model, batch, workers, lambda loss: None)
+    taught = step(model, replace(batch, likely=likely), workers, lambda loss: None)
+    entropy = -torch.special.xlogy(likely, likely).sum(1).mean()
+    assert taught - plain == pytest.approx(entropy.item(), abs=1e-4)
+
+
+def test_teachers_are_an_ensemble_of_bi_encoders_over_the_training_texts(data, tmp_path):
+    from allears.selection import saved
+    from allears.selection.teachers import likelihoods, read_teachers
+
+    limits, runs = data.limits, []
+    for number in range(2):
+        torch.manual_seed(number)
+        encoder = tiny_encoder()
+        card = saved.ModelCard("bi_encoder", {}, limits, encoder=encoder.config)
+        saved.save(tmp_path / str(number), BiEncoder(encoder), card, data.tokenizer)
+        runs.append(str(tmp_path / str(number)))
+    rows = torch.tensor([0, 2, 4])
+    both = likelihoods(read_teachers(runs, data, "cpu"), rows, rows)
+    apart = [likelihoods(read_teachers([run], data, "cpu"), rows, rows) for run in runs]
+    joined = (apart[0].log() + apart[1].log()).div(2).softmax(1)
+    assert torch.allclose(both, joined, atol=1e-4)
+    assert torch.allclose(both.sum(1), torch.ones(3))

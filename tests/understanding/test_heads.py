@@ -10,8 +10,8 @@ import pytest
 
 from allears.conversation import Conversation, Role, Turn
 from allears.errors import AllearsError
-from allears.understanding.heads import HEADS, head, held_out
-from allears.understanding.labels import ED_EMOTIONS
+from allears.understanding.heads import HEADS, head, held_out, strategy_reading
+from allears.understanding.labels import ED_EMOTIONS, STRATEGIES
 from made_up_corpora import BUILT_IN, DAILY_DIALOG, ED, ED_INTENTS, EPITOME, ESCONV, GOEMOTIONS, NEWSGROUPS
 
 PLACE = {
@@ -109,21 +109,46 @@ def test_intents_are_the_supporters_and_an_emotion_is_none(tmp_path: Path):
 
 def test_the_strategy_is_read_from_the_turns_before_with_past_strategies_shown(tmp_path: Path):
     readings = found("strategy", tmp_path)
-    assert readings[0] == ("I lost my umbrella.", ("Reflection of feelings",))
-    assert readings[1] == ("I lost my umbrella. [Reflection of feelings] Oh no.", ("Question",))
+    assert readings[0] == ("1 turns: I lost my umbrella.", ("Reflection of feelings",))
+    assert readings[1] == (
+        "2 turns: reflect I lost my umbrella. [Reflection of feelings] Oh no.",
+        ("Question",),
+    )
+    assert readings[2][0].startswith("5 turns: question reflect ")
     assert readings[2][0].endswith("[Question] Where was it? On the train. It was red.")
 
 
-def test_the_strategy_is_read_from_at_most_six_turns():
+def test_of_six_turns_the_strategy_head_reads_the_words_and_of_all_others_the_strategies():
+    strategies = [*STRATEGIES, "Question"]
     turns = tuple(
-        Turn(Role.SUPPORTER, str(number), strategy="Question")
+        turn
+        for number, strategy in enumerate(strategies)
+        for turn in (Turn(Role.SEEKER, f"s{number}"), Turn(Role.SUPPORTER, f"p{number}", strategy=strategy))
+    )
+    *_, last = head("strategy").readings([Conversation("c", turns)])
+    assert [turn.text for turn in last.turns] == ["p5", "s6", "p6", "s7", "p7", "s8"]
+    assert last.position == 17
+    assert last.so_far == "17 turns: other inform suggest reassure share reflect repeat question"
+
+
+def test_a_running_conversation_is_read_as_one_of_the_corpus():
+    turns = tuple(
+        Turn(Role.SUPPORTER, str(number), author="me", strategy="Question")
         if number % 2
-        else Turn(Role.SEEKER, str(number))
+        else Turn(Role.SEEKER, str(number), author="you")
         for number in range(10)
     )
     *_, last = head("strategy").readings([Conversation("c", turns)])
-    assert [turn.text for turn in last.turns] == ["3", "4", "5", "6", "7", "8"]
-    assert last.position == 9
+    running = strategy_reading(turns[:9])
+    assert (running.turns, running.earlier, running.text) == (last.turns, last.earlier, last.text)
+    assert strategy_reading([]).so_far == "0 turns:"
+
+
+def test_other_heads_are_not_told_how_far_a_conversation_is(tmp_path: Path):
+    for name in set(PLACE) - {"strategy"}:
+        made_up = PLACE[name]
+        conversations = made_up.reader().read(made_up.split, made_up.write(tmp_path / name))
+        assert all(reading.so_far is None for reading in head(name).readings(conversations))
 
 
 def test_a_mechanism_is_read_from_the_pair_with_its_rationales(tmp_path: Path):

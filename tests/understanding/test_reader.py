@@ -17,8 +17,8 @@ from allears.understanding import saved
 from allears.understanding.dataset import ReadingDataset
 from allears.understanding.encoder_classifier import EncoderClassifier
 from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.heads import head
-from allears.understanding.layout import NOT_ASKED, rationale_marks, token_spans
+from allears.understanding.heads import head, strategy_reading
+from allears.understanding.layout import NOT_ASKED, ReadingTokens, rationale_marks, token_spans
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
@@ -110,6 +110,30 @@ def test_a_shown_strategy_changes_what_is_read(tmp_path: Path):
     plain = Reading((Turn(SUPPORTER, "tell me"),))
     shown = Reading((Turn(SUPPORTER, "tell me", strategy="Question"),))
     assert not np.allclose(read.logits("ed-emotion", [plain]), read.logits("ed-emotion", [shown]))
+
+
+def test_what_was_done_so_far_stands_first_and_is_never_dropped_for_turns(tmp_path: Path):
+    tokenizer = tiny_tokenizer(tmp_path)
+    told = strategy_reading(
+        [Turn(SEEKER, "my cat is lost"), Turn(SUPPORTER, "tell me", strategy="Question")] * 20
+    )
+    summary = tokenizer.encode_many([told.so_far or ""])[0]
+    for room in (8, 12, 60):
+        kept = summary[: min(LIMITS.turn_tokens, room // 2 - 1)]
+        ((ids, segments),) = ReadingTokens([told], tokenizer, replace(LIMITS, context_tokens=room)).rows
+        assert ids[: len(kept) + 2] == [tokenizer.start, *kept, tokenizer.end]
+        assert set(segments[: len(kept) + 2]) == {1}
+        assert len(kept) + 3 < len(ids) <= room
+
+
+@pytest.mark.parametrize("room", [3, 4])
+def test_a_context_too_small_for_both_reads_the_turn(tmp_path: Path, room: int):
+    tokenizer = tiny_tokenizer(tmp_path)
+    limits = replace(LIMITS, context_tokens=room)
+    turns = (Turn(SEEKER, "my cat is lost"),)
+    asked = (strategy_reading(turns), Reading(turns))
+    first, second = ReadingTokens(asked, tokenizer, limits).rows
+    assert first == second
 
 
 def test_rationales_are_marked_on_the_tokens_of_the_response_alone(tmp_path: Path):

@@ -124,7 +124,15 @@ def test_a_first_turn_that_nobody_was_asked_about_shows_no_strategy():
     )
     own = Echo()
     evaluate_understanding(own, head("strategy"), list(head("strategy").readings([talk])), past="predicted")
-    assert own.shown == ["hello hi"]
+    assert own.shown == ["2 turns: hello hi"]
+
+
+def test_strategies_long_past_are_the_models_own_too():
+    talks = [support("a", ["Others"] * 6)]
+    own = Echo()
+    evaluate_understanding(own, head("strategy"), list(head("strategy").readings(talks)), past="predicted")
+    assert own.shown[-1].startswith("11 turns: question question question question question ")
+    assert not any("other" in text for text in own.shown)
 
 
 def test_wrong_wishes_are_one_sentence():

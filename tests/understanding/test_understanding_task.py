@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 import torch
 
+from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
 from allears.understanding import saved
-from allears.understanding.task import UnderstandingTask, batches_per_head
+from allears.understanding.heads import strategy_reading
+from allears.understanding.reading import Reading
+from allears.understanding.task import UnderstandingTask, batches_per_head, some_bare
 from made_up_corpora import EPITOME_HEADER, csv_text
 from tiny_models import tiny_selector
 
@@ -235,3 +238,19 @@ def test_a_frozen_encoder_reads_everything_once_and_stays_as_it_is(recipe, tmp_p
     assert not task.model.pointers
     again = make(wanted, tmp_path / "run")  # what was read is kept
     assert torch.equal(again.read[0], task.read[0])
+
+
+def test_some_strategy_readings_are_learned_as_the_listener_reads_them():
+    told = strategy_reading([Turn(Role.SUPPORTER, "why?", strategy="Question"), Turn(Role.SEEKER, "so")] * 5)
+    readings = [told] * 400
+    mixed = some_bare(readings, 0.3, seed=1)
+    bare = [reading for reading in mixed if reading is not told]
+    assert 80 < len(bare) < 160
+    assert {reading.text for reading in bare} == {"why? so why? so why? so"}
+    assert some_bare(readings, 0.3, seed=1) == mixed
+    assert some_bare(readings, 0.0, seed=1) == readings
+
+
+def test_readings_of_other_heads_keep_what_they_show():
+    pair = Reading((Turn(Role.SUPPORTER, "why?", strategy="Question"),), ("1",))
+    assert some_bare([pair] * 50, 0.9, seed=1) == [pair] * 50

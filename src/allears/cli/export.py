@@ -13,13 +13,22 @@ from allears.errors import AllearsError
 
 
 def export(
-    run: Path = typer.Argument(help="The run folder of a trained bi_encoder or cobert."),
+    run: Path = typer.Argument(
+        help="The run folder of a trained bi_encoder or cobert, or of a joint run: all of its parts are exported."
+    ),
     out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
     reader: Path | None = typer.Option(
         None,
         "--reader",
         metavar="RUN",
         help="The run folder of a reader on the same encoder: its heads go into the bundle too.",
+        show_default=False,
+    ),
+    extractor: Path | None = typer.Option(
+        None,
+        "--extractor",
+        metavar="RUN",
+        help="The run folder of a persona extractor on the same encoder: it goes into the bundle too.",
         show_default=False,
     ),
     precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
@@ -30,6 +39,14 @@ def export(
         help="With int8, leave nodes whose name contains this in float32, such as layer.11.",
         show_default=False,
     ),
+    base: Path | None = typer.Option(
+        None,
+        "--base",
+        metavar="RUN",
+        help="The run that this one was fine-tuned from: only the change is stored, beside the base's weights.",
+        show_default=False,
+    ),
+    rank: int = typer.Option(32, "--rank", help="With --base: how finely the change is stored.", min=1),
     metrics: Path | None = typer.Option(
         None,
         "--metrics",
@@ -40,34 +57,43 @@ def export(
 ) -> None:
     """Export a trained model to ONNX, for machines without torch.
 
-    With --reader, one bundle ranks replies and reads what was said, on one encoder. Both must have been trained on
-    it: together, or the reader with the encoder frozen.
+    With --reader and --extractor, one bundle ranks replies, reads what was said and learns who said it, on one
+    encoder. All must have been trained on it: together, or the reader with the encoder frozen. The folder of a
+    joint run brings all of its parts. With --base, and a bundle of that base already in --out, the files of the base
+    stay untouched and the new version adds a few megabytes.
 
     \b
+    allears export runs/default --out bundles/default
     allears export runs/ed-cobert --out bundles/ed-cobert
     allears export runs/cobert --reader runs/reader-frozen --out bundles/mine
     allears export runs/ed-bi-encoder --out bundles/exact --precision float32
+    allears export runs/default --base runs/dialogue-pretrain --out bundles/default
     """
     measured = {} if metrics is None else _read_metrics(metrics)
     try:
-        from allears.selection import saved
-        from allears.selection.export import export as write_bundle
+        from allears.selection import saved as rankers
+        from allears.understanding import saved as readers
+        from allears.understanding.export import export_together, parts_of
+        from allears.understanding.persona import saved as extractors
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
             raise
         raise AllearsError(
             f'exporting needs {error.name}, which is not installed; run pip install "allears[train]"'
         ) from error
-    ranker = saved.load(run)
-    if reader is None:
-        card = write_bundle(ranker, out, precision=precision, metrics=measured, keep_float=keep_float)
-    else:
-        from allears.understanding import saved as readers
-        from allears.understanding.export import export_with_reader
-
-        card = export_with_reader(
-            ranker, readers.load(reader), out, precision=precision, metrics=measured, keep_float=keep_float
-        )
+    parts = parts_of(run)
+    reader, extractor = reader or parts.get("reader"), extractor or parts.get("extractor")
+    card = export_together(
+        rankers.load(parts["ranker"]),
+        out,
+        reader=None if reader is None else readers.load(reader),
+        extractor=None if extractor is None else extractors.load(extractor),
+        precision=precision,
+        metrics=measured,
+        keep_float=keep_float,
+        base=None if base is None else rankers.load(base),
+        rank=rank,
+    )
     console.print(
         f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
     )

@@ -35,7 +35,12 @@ def extract(
         show_default=False,
     ),
     *,
-    model: str = typer.Option(DEFAULT, "--model", help="A trained extractor's run folder, or `default`."),
+    model: str = typer.Option(
+        DEFAULT,
+        "--model",
+        help="A trained extractor's run folder, a bundle with one, `default` (the bundle that ships with allears), "
+        "or `copy` (first-person sentences as they are).",
+    ),
     encoder: str | None = typer.Option(
         None,
         "--encoder",

@@ -121,7 +121,9 @@ class Decoder(nn.Module):
         hidden = self.norm(hidden)
         # Probabilities in float32, whatever the rest is computed in.
         words = F.linear(self.word_projection(hidden), table.detach().to(hidden.dtype)).float()
-        copies = (self.copy_projection(hidden) @ state.memory.mT).float() * self.size**-0.5  # [B, T, S]
+        copies = (
+            self.copy_projection(hidden) @ state.memory.transpose(1, 2)
+        ).float() * self.size**-0.5  # [B, T, S]
         copies = copies.masked_fill(~source.squeeze(1), torch.finfo(torch.float32).min)
         switch = self.switch(hidden).float().squeeze(-1)
         found = Distribution(
@@ -187,9 +189,8 @@ class _Block(nn.Module):
         query, key, value = map(self._split, self.query_key_value(self.norms[0](hidden)).chunk(3, -1))
         keys, values = torch.cat([old_keys, key], 2), torch.cat([old_values, value], 2)
         chance = self.chance if self.training else 0.0
-        seen = F.scaled_dot_product_attention(
-            query, keys, values, dropout_p=chance, is_causal=hidden.shape[1] > 1
-        )
+        several = bool(hidden.shape[1] > 1)  # while the export traces this, a length is a tensor
+        seen = F.scaled_dot_product_attention(query, keys, values, dropout_p=chance, is_causal=several)
         hidden = hidden + self.dropout(self.own_output(_join(seen)))
         query = self._split(self.source_query(self.norms[1](hidden)))
         read = F.scaled_dot_product_attention(

@@ -49,3 +49,12 @@ def is_kind(folder: Path | str, kind: str) -> bool:
         return bool(json.loads((best(folder) / MODEL_FILE).read_text(encoding="utf-8"))["kind"] == kind)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def joint_parts(folder: Path | str) -> dict[str, Path]:
+    """The models that a joint run has trained, by their parts' names; none in the folder of any other run."""
+    folder = best(folder)
+    if (folder / MODEL_FILE).is_file():
+        return {}
+    inside = folder / "best" if (folder / "best").is_dir() else folder
+    return {path.parent.name: path.parent for path in sorted(inside.glob(f"*/{MODEL_FILE}"))}

@@ -6,6 +6,8 @@ encoder.onnx            tokens to states and one vector; its weights lie in enco
 ranker.onnx             CoBERT only: the co-attention of one query with its candidates
 reader.onnx             a reader's heads on the encoder's states, where they were added (`understanding.export`)
 reader.json             what those heads are
+extractor.json          a persona extractor, where one was added (`understanding.persona.export`), with its graphs
+                        extractor_gate.onnx, extractor_memory.onnx and extractor_step.onnx
 """
 
 from __future__ import annotations
@@ -125,7 +127,7 @@ def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None
 def fingerprint(files: Mapping[str, BundleFile], weights: SideWeights) -> str:
     """Of everything that decides what a ranker gives: graphs, weights, tokenizer.
 
-    A reader that is added later is no part of it: an index stays good, as none of its vectors change.
+    A reader or an extractor that is added later is no part of it: an index stays good, as none of its vectors change.
     """
     facts = {name: facts.sha256 for name, facts in files.items()} | {"weights": asdict(weights)}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -14,10 +14,12 @@ import numpy as np
 import onnx
 import torch
 import torch.nn.functional as F
+from onnx import numpy_helper
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
+from allears.nn.low_rank import Change, back_to_base
 from allears.nn.pooling import pool
 from allears.nn.weights import weights_digest
 from allears.selection import onnx_weights
@@ -31,6 +33,7 @@ from allears.selection.bundle import (
     BundleFile,
     fingerprint,
 )
+from allears.selection.changed_weights import Changing, Place, write_changes
 from allears.selection.cobert import CoBERT
 from allears.selection.ranker import Ranker, side_weights, temperature
 from allears.selection.runtime import OnnxSelector
@@ -71,8 +74,13 @@ def export(
     metrics: Mapping[str, Any] | None = None,
     keep_float: Sequence[str] = (),
     largest_file: int = LARGEST_FILE,
+    base: TorchSelector | None = None,
+    rank: int = 32,
 ) -> BundleCard:
     """Write the bundle `out` and return its card. A bundle that was there is replaced as a whole.
+
+    With a `base` (what this model was fine-tuned from) the encoder is stored as the base's weights and a change of
+    `rank` (`changed_weights.py`). Files of the bundle that was there stay as they are if they hold the base's weights.
 
     `metrics` are noted in the card. `keep_float` names parts of the graph that int8 leaves in float32, by a
     piece of their nodes' names (`layer.11.`, `attention/output`).
@@ -85,7 +93,10 @@ def export(
         raise AllearsError(f"unknown precision {precision!r}; use one of {', '.join(PRECISIONS)}")
     if out.exists() and not (out / CARD_FILE).is_file() and (out.is_file() or any(out.iterdir())):
         raise AllearsError(f"{out}: exists and is not a bundle; give a new folder")
+    digest = weights_digest(model.encoder)
     model = _exportable(model)
+    stored_model = copy.deepcopy(model)
+    changes = {} if base is None else _back_to_base(stored_model, base, rank, precision)
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
@@ -93,7 +104,16 @@ def export(
         folder.mkdir()
         tokenizer.backend.save(str(folder / TOKENIZER_FILE))
         names = [TOKENIZER_FILE]
-        names += _write_encoder(model, folder / ENCODER_FILE, precision, keep_float, largest_file)
+        stored = _stored(out) if base is not None else {}
+        needed = _write_encoder(
+            stored_model, folder / ENCODER_FILE, precision, keep_float, largest_file, stored
+        )
+        for name in needed:
+            if not (folder / name).exists():  # the bundle that was there has it already
+                shutil.copyfile(out / name, folder / name)
+        names += needed
+        if changes:
+            names += _write_changes(changes, folder)
         if isinstance(model, CoBERT):
             names += _write_ranker(model, folder / RANKER_FILE)
         files = {name: BundleFile.of(folder / name) for name in names}
@@ -109,7 +129,7 @@ def export(
             fingerprint=fingerprint(files, weights),
             files=files,
             metrics=dict(metrics or {}),
-            encoder_digest=weights_digest(model.encoder),
+            encoder_digest=digest,
         )
         card.write(folder)
         _check(model, folder, tokenizer.size, precision)
@@ -125,8 +145,54 @@ def _exportable(model: BiEncoder | CoBERT) -> BiEncoder | CoBERT:
     return plain
 
 
+def _back_to_base(
+    model: BiEncoder | CoBERT, base: TorchSelector, rank: int, precision: str
+) -> dict[str, Change]:
+    start = getattr(base.model, "encoder", None)
+    if start is None or start.config != model.encoder.config:
+        raise AllearsError("the base has another encoder than the model; give the run that it started from")
+    if precision != "int8":
+        raise AllearsError(f"a base's weights are shared in int8; export in {precision} without a base")
+    return back_to_base(model.encoder, copy.deepcopy(start).cpu().float(), rank)
+
+
+def _write_changes(changes: Mapping[str, Change], folder: Path) -> list[str]:
+    """Beside the graph, where the encoder's layer `model.layer.0` has become /encoder/model/layer.0/MatMul."""
+    graph = onnx.load(folder / ENCODER_FILE, load_external_data=False).graph
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    places = onnx_weights.weight_places(folder / ENCODER_FILE)
+
+    def place(name: str) -> Place | bytes:
+        return places.get(name) or numpy_helper.to_array(weights[name]).tobytes()
+
+    matrices = {}
+    for node in graph.node:
+        layer = node.name.replace("/", ".").removeprefix(".encoder.").removesuffix(".MatMul")
+        if node.op_type == "MatMulNBits" and layer in changes:
+            stored, scales = node.input[1], node.input[2]
+            outputs, blocks, block = weights[stored].dims
+            up, down = changes[layer].up.half().numpy(), changes[layer].down.half().numpy()
+            matrices[stored] = Changing((outputs, blocks, block), place(stored), place(scales), up, down)
+    if len(matrices) < len(changes):
+        raise AllearsError(
+            "some layers of this encoder cannot be told apart in its graph; export without a base"
+        )
+    return write_changes(folder, matrices)
+
+
+def _stored(bundle: Path) -> onnx_weights.Stored:
+    """The weights that the files of a bundle hold, if there is one."""
+    path = bundle / ENCODER_FILE
+    return onnx_weights.stored_weights(path) if path.is_file() else {}
+
+
 def _write_encoder(
-    model: BiEncoder | CoBERT, path: Path, precision: str, keep_float: Sequence[str], largest_file: int
+    model: BiEncoder | CoBERT,
+    path: Path,
+    precision: str,
+    keep_float: Sequence[str],
+    largest_file: int,
+    stored: onnx_weights.Stored,
 ) -> list[str]:
     ids = torch.ones(2, 3, dtype=torch.int64)
     inputs = {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
@@ -143,7 +209,7 @@ def _write_encoder(
         onnx_weights.quantize(graph, keep_float=keep_float)
     elif precision == "float16":
         onnx_weights.halve(graph)
-    return onnx_weights.save(graph, path, largest_file=largest_file)
+    return onnx_weights.save(graph, path, largest_file=largest_file, stored=stored)
 
 
 def _write_ranker(model: CoBERT, path: Path) -> list[str]:

@@ -9,15 +9,20 @@ from typing import Any
 
 from allears.errors import AllearsError
 from allears.nn.runs import load_run
+from allears.selection.ensemble import Ensemble
 
 DEFAULT = "default"
 
 
 def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: int | None = None) -> Any:
-    """A `Selector` by name: `default`, a folder with `bundle.json` (ONNX), or a run folder (torch).
+    """A `Selector` by name: `default`, a folder with `bundle.json` (ONNX), a run folder (torch), or several of them
+    joined by `+`: an ensemble.
 
     `persona_sentences` raises the number of persona sentences the model reads when it would read fewer.
     """
+    if "+" in str(name) and not Path(name).exists():
+        parts = str(name).split("+")
+        return Ensemble([load_selector(part, device, persona_sentences=persona_sentences) for part in parts])
     folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")

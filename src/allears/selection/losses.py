@@ -41,7 +41,8 @@ class SelectionBatch:
 
     `response_places` [B] and `mined_places` [B, H] say where each stands in the joined response parts.
     `numbers` [B] name the responses' texts; equal numbers are equal texts. `teacher` [B, 1 + H] are a teacher's
-    scores of the true response and the row's mined negatives.
+    scores of the true response and the row's mined negatives; `likely` [B, everybody's B] the in-batch teachers'
+    probabilities.
     """
 
     contexts: list[Inputs]
@@ -52,6 +53,7 @@ class SelectionBatch:
     mined: list[Inputs] | None = None
     mined_places: Tensor | None = None
     teacher: Tensor | None = None
+    likely: Tensor | None = None
 
     def to(self, device: torch.device) -> SelectionBatch:
         def moved(parts: list[Inputs]) -> list[Inputs]:
@@ -67,7 +69,27 @@ class SelectionBatch:
             numbers=self.numbers.to(device),
             mined_places=None if self.mined_places is None else self.mined_places.to(device),
             teacher=None if self.teacher is None else self.teacher.to(device),
+            likely=None if self.likely is None else self.likely.to(device),
         )
+
+    def hiding(self, share: float) -> SelectionBatch:
+        """The batch with this share of the tokens hidden, drawn anew; a text keeps its first."""
+
+        def hidden(parts: list[Inputs]) -> list[Inputs]:
+            return [replace(part, mask=part.mask * _seen(part.mask, share)) for part in parts]
+
+        return replace(
+            self,
+            contexts=hidden(self.contexts),
+            personas=None if self.personas is None else hidden(self.personas),
+            responses=hidden(self.responses),
+        )
+
+
+def _seen(mask: Tensor, share: float) -> Tensor:
+    seen = torch.rand(mask.shape, device=mask.device) >= share
+    seen[..., 0] = True
+    return seen.to(mask.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +109,7 @@ def contrastive_loss(
     workers: Workers,
     options: LossOptions,
 ) -> Tensor:
-    """Equation 7 of PEC with its logarithm; plus, with a teacher, the divergence from the teacher's scores."""
+    """Equation 7 of PEC with its logarithm; plus, with teachers, what parts it from their scores."""
     size = len(batch.numbers)
     candidates, places = encoded.responses, batch.response_places
     numbers = workers.gather_tensor(batch.numbers)
@@ -113,6 +135,11 @@ def contrastive_loss(
             scores = scores.masked_fill(same_text, float("-inf"))
             true = scores.gather(1, target[:, None])
             matrix.append(scores)
+            if batch.likely is not None:
+                likely = batch.likely[rows].masked_fill(same_text, 0.0)
+                likely = likely / likely.sum(1, keepdim=True)
+                said = scores.log_softmax(1).masked_fill(same_text, 0.0)
+                total = total - options.distillation * (likely * said).sum()
         else:  # each context against its own list only: for models that read every pair together
             scores = true = model.score(context, persona, own[rows].map(lambda t: t[:, None])).float()
             target = torch.zeros_like(here)

@@ -25,6 +25,7 @@ BUILD_WIDTH = 200  # candidates looked at for each edge, while building
 SEARCH_WIDTH = 512  # candidates kept in view while searching
 ADD_AT_ONCE = 4096
 SCORES_AT_ONCE = 2**24  # numbers held by an exact search
+FEW = 4  # queries that are not worth BLAS' threads
 
 
 def exact(vectors: npt.NDArray[Any], queries: Floats, count: int) -> tuple[Indices, Floats]:
@@ -33,12 +34,20 @@ def exact(vectors: npt.NDArray[Any], queries: Floats, count: int) -> tuple[Indic
     positions, scores = np.empty((len(queries), count), np.int64), np.empty((len(queries), count), np.float32)
     step = max(1, SCORES_AT_ONCE // len(vectors))
     for start in range(0, len(queries), step):
-        products = queries[start : start + step] @ vectors.T
-        for row, found in enumerate(products, start):
+        for row, found in enumerate(products(queries[start : start + step], vectors), start):
             best = np.argpartition(-found, count - 1)[:count] if count < len(found) else np.arange(count)
             positions[row] = best[np.lexsort((best, -found[best]))]
             scores[row] = found[positions[row]]
     return positions, scores
+
+
+def products(queries: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """[B, N]. For few queries this thread does it alone: BLAS would wake threads of its own, and those go on waiting
+    busily for a while after their work, on the cores that the next graph needs."""
+    if len(queries) <= FEW:
+        return np.vecdot(queries[:, None], vectors)
+    found: npt.NDArray[Any] = queries @ vectors.T
+    return found
 
 
 def faiss_is_here() -> bool:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 from onnx import ModelProto, NodeProto, TensorProto, external_data_helper, helper, numpy_helper
+
+from allears.selection.changed_weights import Place
 
 Array = npt.NDArray[Any]
 
@@ -42,7 +48,7 @@ def quantize(model: ModelProto, *, keep_float: Sequence[str] = ()) -> None:
         elif product is not None:
             nodes.append(_block_product(model, node, numpy_helper.to_array(product)))
         elif table is not None and 4 * int(np.prod(table.dims)) >= SMALLEST_TABLE:
-            nodes += _row_lookup(model, node, numpy_helper.to_array(table))
+            nodes += _row_lookup(model, node, table.name, numpy_helper.to_array(table))
         else:
             nodes.append(node)
     _replace_nodes(model, nodes)
@@ -62,45 +68,100 @@ def halve(model: ModelProto) -> None:
     _replace_nodes(model, [*casts, *model.graph.node])
 
 
-def save(model: ModelProto, path: Path, *, largest_file: int) -> list[str]:
+Stored = dict[bytes, Place]
+"""Weights that lie in files already, by the digest of their bytes."""
+
+
+def stored_weights(path: Path) -> Stored:
+    """The weights that the graph in `path` keeps in files beside it."""
+    found: Stored = {}
+    for place in weight_places(path).values():
+        with path.with_name(place.file).open("rb") as file:
+            file.seek(place.offset)
+            found[_digest(file.read(place.length))] = place
+    return found
+
+
+def weight_places(path: Path) -> dict[str, Place]:
+    """Where the weights of the graph in `path` lie, by name; those inside the graph itself are left out."""
+    found: dict[str, Place] = {}
+    for tensor in onnx.load(path, load_external_data=False).graph.initializer:
+        if external_data_helper.uses_external_data(tensor):
+            where = external_data_helper.ExternalDataInfo(tensor)
+            found[tensor.name] = Place(where.location, int(where.offset or 0), int(where.length or 0))
+    return found
+
+
+def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | None = None) -> list[str]:
     """The graph to `path` and its weights beside it (`NAME.data.0`, ...): no file above `largest_file` bytes.
 
-    Returns the names of the files written.
+    A weight that lies in another graph's file already (`onnx_tables`) stays there; one of the same bytes as a `stored`
+    weight is read from that one's file, which the caller puts beside the graph. Returns the names of all files needed.
     """
     _cut_large(model, largest_file)
-    names, number, position = [path.name], -1, largest_file
+    known = _worth_keeping(stored or {}, model)
+    taken = {place.file for place in known.values()}
+    files = (name for name in (f"{path.name}.data.{number}" for number in count()) if name not in taken)
+    names, position = [path.name], largest_file
     data = None
     try:
-        for tensor in model.graph.initializer:
+        for tensor in _own_weights(model):
             content = numpy_helper.to_array(tensor).tobytes()
             if len(content) < SMALLEST_EXTERNAL:
+                continue
+            place = known.get(_digest(content))
+            if place is not None:
+                _point(tensor, content, place)
                 continue
             position += -position % ALIGNMENT
             if position + len(content) > largest_file:
                 if data is not None:
                     data.close()
-                number, position = number + 1, 0
-                names.append(f"{path.name}.data.{number}")
+                position = 0
+                names.append(next(files))
                 data = path.with_name(names[-1]).open("wb")
             assert data is not None  # position starts beyond the limit
             data.seek(position)
             data.write(content)
-            tensor.raw_data = content  # set_external_data insists on raw bytes
-            external_data_helper.set_external_data(tensor, names[-1], offset=position, length=len(content))
-            tensor.ClearField("raw_data")
-            tensor.ClearField("float_data")
+            _point(tensor, content, Place(names[-1], position, len(content)))
             position += len(content)
     finally:
         if data is not None:
             data.close()
     path.write_bytes(model.SerializeToString())
-    return names
+    return [*names, *sorted(taken)]
+
+
+def _worth_keeping(stored: Stored, model: ModelProto) -> Stored:
+    """Those in files of which this model needs at least half."""
+    needed = {_digest(numpy_helper.to_array(tensor).tobytes()) for tensor in _own_weights(model)}
+    used, whole = Counter[str](), Counter[str]()
+    for digest, place in stored.items():
+        whole[place.file] += place.length
+        used[place.file] += place.length * (digest in needed)
+    return {
+        digest: place
+        for digest, place in stored.items()
+        if digest in needed and 2 * used[place.file] >= whole[place.file]
+    }
+
+
+def _point(tensor: TensorProto, content: bytes, place: Place) -> None:
+    """Let a weight be read from a file."""
+    tensor.raw_data = content  # set_external_data insists on raw bytes
+    external_data_helper.set_external_data(tensor, place.file, offset=place.offset, length=place.length)
+    tensor.ClearField("raw_data")
+    tensor.ClearField("float_data")
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 def _block_product(model: ModelProto, node: NodeProto, weight: Array) -> NodeProto:
     """weight [K, N]: int8 around 128, one scale per block of K and column of N."""
     inputs, outputs = weight.shape
-    block = next((size for size in (128, 64, 32) if inputs % size == 0), 16)
+    block = block_size(inputs)
     blocks = -(-inputs // block)
     padded = np.zeros((blocks * block, outputs), np.float32)
     padded[:inputs] = weight
@@ -109,34 +170,58 @@ def _block_product(model: ModelProto, node: NodeProto, weight: Array) -> NodePro
     stored = (np.rint(columns / scales) + 128).astype(np.uint8)
     names = [f"{node.name}.int8", f"{node.name}.scales"]
     _add_weights(model, {names[0]: stored, names[1]: scales.reshape(-1)})
+    return block_product_node(node, *names, inputs=inputs, outputs=outputs)
+
+
+def _row_lookup(model: ModelProto, node: NodeProto, name: str, table: Array) -> list[NodeProto]:
+    """table [rows, d]: int8 with one scale per row, widened after the lookup."""
+    scales = _scales(table.astype(np.float32))  # [rows, 1]
+    stored = np.rint(table / scales).astype(np.int8)
+    _add_weights(model, {int8_name(name): stored, scales_name(name): scales})
+    return row_lookup_nodes(node, name)
+
+
+def int8_name(table: str) -> str:
+    """What the rounded rows of a table are called in a graph, where the table itself was `table`."""
+    return f"{table}.int8"
+
+
+def scales_name(table: str) -> str:
+    """What the scales of its rows are called."""
+    return f"{table}.scales"
+
+
+def row_lookup_nodes(node: NodeProto, table: str) -> list[NodeProto]:
+    """What takes the place of a lookup in a float table: rounded rows, widened."""
+    rows, wide, scale = (f"{node.name}.{part}" for part in ("rows", "wide", "scale"))
+    index = node.input[1]
+    return [
+        helper.make_node("Gather", [int8_name(table), index], [rows], rows),
+        helper.make_node("Cast", [rows], [wide], wide, to=TensorProto.FLOAT),
+        helper.make_node("Gather", [scales_name(table), index], [scale], scale),
+        helper.make_node("Mul", [wide, scale], list(node.output), node.name),
+    ]
+
+
+def block_size(inputs: int) -> int:
+    """How many input channels share a scale."""
+    return next((size for size in (128, 64, 32) if inputs % size == 0), 16)
+
+
+def block_product_node(node: NodeProto, stored: str, scales: str, *, inputs: int, outputs: int) -> NodeProto:
+    """What takes the place of a matrix product: weights `stored` [outputs, blocks, block], int8 around 128."""
     return helper.make_node(
         "MatMulNBits",
-        [node.input[0], *names],
+        [node.input[0], stored, scales],
         list(node.output),
         node.name,
         domain="com.microsoft",
         K=inputs,
         N=outputs,
         bits=8,
-        block_size=block,
+        block_size=block_size(inputs),
         accuracy_level=4,  # multiply in int8
     )
-
-
-def _row_lookup(model: ModelProto, node: NodeProto, table: Array) -> list[NodeProto]:
-    """table [rows, d]: int8 with one scale per row, widened after the lookup."""
-    scales = _scales(table.astype(np.float32))  # [rows, 1]
-    stored = np.rint(table / scales).astype(np.int8)
-    names = [f"{node.name}.int8", f"{node.name}.scales"]
-    _add_weights(model, {names[0]: stored, names[1]: scales})
-    rows, wide, scale = (f"{node.name}.{part}" for part in ("rows", "wide", "scale"))
-    index = node.input[1]
-    return [
-        helper.make_node("Gather", [names[0], index], [rows], rows),
-        helper.make_node("Cast", [rows], [wide], wide, to=TensorProto.FLOAT),
-        helper.make_node("Gather", [names[1], index], [scale], scale),
-        helper.make_node("Mul", [wide, scale], list(node.output), node.name),
-    ]
 
 
 def _scales(values: Array) -> npt.NDArray[np.float32]:
@@ -148,7 +233,7 @@ def _scales(values: Array) -> npt.NDArray[np.float32]:
 def _cut_large(model: ModelProto, largest_file: int) -> None:
     """A weight that fits into no file is stored in parts, joined again when the graph is loaded."""
     joins = []
-    for tensor in list(model.graph.initializer):
+    for tensor in _own_weights(model):
         array = numpy_helper.to_array(tensor)
         if array.nbytes > largest_file:
             rows = max(1, largest_file // array[:1].nbytes)
@@ -160,6 +245,13 @@ def _cut_large(model: ModelProto, largest_file: int) -> None:
             model.graph.initializer.remove(tensor)
             _add_weights(model, pieces)
     _replace_nodes(model, [*joins, *model.graph.node])
+
+
+def _own_weights(model: ModelProto) -> list[TensorProto]:
+    """All but those that lie in a file already."""
+    return [
+        tensor for tensor in model.graph.initializer if not external_data_helper.uses_external_data(tensor)
+    ]
 
 
 def _add_weights(model: ModelProto, arrays: dict[str, Array]) -> None:

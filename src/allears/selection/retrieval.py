@@ -13,7 +13,7 @@ import numpy.typing as npt
 from allears.conversation import Example
 from allears.corpora.files import CorpusError, Source, lines, valid_utf8
 from allears.errors import AllearsError
-from allears.metrics.generation import avg_bleu, bleu
+from allears.metrics.bleu import avg_bleu, bleu
 from allears.selection.evaluate import (
     PAIRS_AT_ONCE,
     Watch,

@@ -12,8 +12,10 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.selection.bundle import ENCODER_FILE, RANKER_FILE, BundleCard, check_files
+from allears.selection.changed_weights import changed_weights
 from allears.selection.features import persona_tokens, query_tokens, response_tokens
 from allears.selection.selector import CandidateStates, Indices, Query, Scores
+from allears.selection.side_by_side import cores, side_by_side
 from allears.selection.two_stage import first_stage_vectors
 from allears.text.layout import Ids, Tokens
 from allears.text.tokenizer import WordPiece
@@ -21,6 +23,10 @@ from allears.text.tokenizer import WordPiece
 Floats = npt.NDArray[np.float32]
 
 ROWS_AT_ONCE = 32  # texts in one encoder call
+TOKENS_AT_ONCE = (
+    512  # in one encoder call; what it computes with more of them no longer fits the cores' caches
+)
+ONE_MORE_CALL = 8  # tokens of padding that cost as much as another encoder call
 CANDIDATES_AT_ONCE = 32  # in one ranker call; of similar length, so that little of it is padding
 
 
@@ -44,10 +50,23 @@ class EncodedQueries:
     def __len__(self) -> int:
         return len(self.contexts)
 
+    def rows(self, start: int, stop: int) -> EncodedQueries:
+        """Some of the queries."""
+        some = slice(start, stop)
+        return EncodedQueries(self.contexts[some], self.personas[some], self.vectors[some])
+
     def row(self, number: int) -> EncodedQueries:
         """One of the queries, alone."""
-        one = slice(number, number + 1)
-        return EncodedQueries(self.contexts[one], self.personas[one], self.vectors[one])
+        return self.rows(number, number + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Some queries that are all to be compared with the same candidates: `chosen` [C] of `candidates`."""
+
+    queries: EncodedQueries
+    candidates: CandidateStates
+    chosen: Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +92,8 @@ class EncoderOutput:
 class OnnxEncoder:
     """The encoder graph, fed in batches of similar length."""
 
-    def __init__(self, session: onnxruntime.InferenceSession):
-        self.session = session
+    def __init__(self, session: onnxruntime.InferenceSession, threads: int | None = None):
+        self.session, self.threads = session, threads or cores()
         # an encoder without segments has a graph without that input
         self.inputs = {item.name for item in session.get_inputs()}
 
@@ -87,12 +106,14 @@ class OnnxEncoder:
     def batches(self, tokens: Tokens, *, states: bool = True) -> Iterator[tuple[Indices, EncoderOutput]]:
         """Which rows, and their output, padded no further than the longest of them needs."""
         lengths = tokens.mask.sum(-1)
-        order = np.argsort(lengths, kind="stable")
-        for start in range(0, len(order), ROWS_AT_ONCE):
-            rows = order[start : start + ROWS_AT_ONCE]
+        parts = alike(lengths)
+
+        def encoded(rows: Indices) -> EncoderOutput:
             width = max(1, int(lengths[rows].max()))
             part = (array[rows, :width] for array in (tokens.ids, tokens.mask, tokens.segments))
-            yield rows, self.run(*part, states=states)
+            return self.run(*part, states=states)
+
+        return zip(parts, side_by_side(encoded, parts, self.threads), strict=True)
 
     def texts(self, tokens: Tokens) -> list[Text]:
         """Every row of a padded batch on its own."""
@@ -105,6 +126,22 @@ class OnnxEncoder:
         return [found[row] for row in range(len(lengths))]
 
 
+def alike(lengths: Indices) -> list[Indices]:
+    """Rows to encode together, the longest first: as much as fits one call, and hardly any padding."""
+    order = np.argsort(-lengths, kind="stable")
+    parts: list[list[int]] = []
+    padding = 0
+    for row in order.tolist():
+        widest = lengths[parts[-1][0]] if parts else 0
+        padding += int(widest - lengths[row])
+        full = parts and (len(parts[-1]) == ROWS_AT_ONCE or (len(parts[-1]) + 1) * widest > TOKENS_AT_ONCE)
+        if not parts or full or padding > ONE_MORE_CALL:
+            parts.append([])
+            padding = 0
+        parts[-1].append(row)
+    return [np.array(part) for part in parts]
+
+
 class OnnxSelector:
     """A bundle as a `Selector`: `OnnxSelector.from_bundle("default")`."""
 
@@ -114,9 +151,10 @@ class OnnxSelector:
         tokenizer: WordPiece,
         encoder: onnxruntime.InferenceSession,
         ranker: onnxruntime.InferenceSession | None,
+        threads: int | None = None,
     ):
-        self.card, self.tokenizer = card, tokenizer
-        self.encoder, self.ranker = OnnxEncoder(encoder), ranker
+        self.card, self.tokenizer, self.threads = card, tokenizer, threads or cores()
+        self.encoder, self.ranker = OnnxEncoder(encoder, threads), ranker
         self.fingerprint = card.fingerprint
 
     @classmethod
@@ -134,8 +172,9 @@ class OnnxSelector:
         folder = Path(path)
         card = BundleCard.read(folder)
         check_files(folder, card, verify=verify)
-        ranker = open_graph(folder / RANKER_FILE, threads) if RANKER_FILE in card.files else None
-        return cls(card, WordPiece(folder), open_graph(folder / ENCODER_FILE, threads), ranker)
+        # one thread for each call: there are always several calls, and those go side by side
+        ranker = open_graph(folder / RANKER_FILE, threads=1) if RANKER_FILE in card.files else None
+        return cls(card, WordPiece(folder), open_graph(folder / ENCODER_FILE, threads), ranker, threads)
 
     def encode_responses(self, texts: Sequence[str]) -> CandidateStates:
         """Candidates for `score`, or for an index: vectors in float32, token states (CoBERT) in float16."""
@@ -154,9 +193,15 @@ class OnnxSelector:
                     states[offsets[row] : offsets[row + 1]] = padded[: lengths[row]]
         return CandidateStates(vectors, states, offsets)
 
-    def encode_queries(self, queries: Sequence[Query]) -> EncodedQueries:
+    def encode_contexts(self, queries: Sequence[Query]) -> list[Text]:
+        """The contexts of some queries; their personas may still be unknown."""
+        return self.encoder.texts(query_tokens(queries, self.tokenizer, self.card.limits, nested=False))
+
+    def encode_queries(self, queries: Sequence[Query], contexts: list[Text] | None = None) -> EncodedQueries:
+        """Contexts and personas; the former only if they are not encoded already."""
         limits = self.card.limits
-        contexts = self.encoder.texts(query_tokens(queries, self.tokenizer, limits, nested=False))
+        if contexts is None:
+            contexts = self.encode_contexts(queries)
         personas: list[Text | None] = [None] * len(queries)
         known = [row for row, query in enumerate(queries) if query.persona[: limits.persona_sentences]]
         tokens = persona_tokens([queries[row] for row in known], self.tokenizer, limits, nested=False)
@@ -184,37 +229,52 @@ class OnnxSelector:
 
     def rank(self, queries: EncodedQueries, candidates: CandidateStates, chosen: Indices) -> Scores:
         """`score` for queries that are encoded already."""
-        scores = np.zeros(chosen.shape, np.float32)
-        for row, wanted in enumerate(chosen):
-            if self.ranker is None:
-                scores[row] = candidates.vectors[wanted] @ queries.vectors[row]
-                continue
-            lengths = candidates.offsets[wanted + 1] - candidates.offsets[wanted]
-            order = np.argsort(lengths, kind="stable")
-            for start in range(0, len(order), CANDIDATES_AT_ONCE):
-                part = order[start : start + CANDIDATES_AT_ONCE]
-                scores[row, part] = self._match(queries, row, candidates, wanted[part])
-        return scores
+        pairs = [Comparison(queries.row(row), candidates, wanted) for row, wanted in enumerate(chosen)]
+        return np.concatenate([np.zeros((0, chosen.shape[1]), np.float32), *self.compare(pairs)])
 
-    def _match(
-        self, queries: EncodedQueries, row: int, candidates: CandidateStates, wanted: Indices
-    ) -> Scores:
+    def compare(self, comparisons: Sequence[Comparison]) -> list[Scores]:
+        """Scores [B, C] for each comparison. All of them are shared out among the cores together."""
+        if self.ranker is None:
+            return [each.queries.vectors @ each.candidates.vectors[each.chosen].T for each in comparisons]
+        found = [np.zeros((len(each.queries), len(each.chosen)), np.float32) for each in comparisons]
+        pieces = []
+        for number, each in enumerate(comparisons):
+            lengths = each.candidates.offsets[each.chosen + 1] - each.candidates.offsets[each.chosen]
+            order = np.argsort(lengths, kind="stable")
+            pieces += [
+                (number, order[start : start + CANDIDATES_AT_ONCE])
+                for start in range(0, len(order), CANDIDATES_AT_ONCE)
+            ]
+
+        def score(piece: tuple[int, Indices]) -> Scores:
+            number, part = piece
+            return self._match(comparisons[number], comparisons[number].chosen[part])
+
+        for (number, part), scores in zip(pieces, side_by_side(score, pieces, self.threads), strict=True):
+            found[number][:, part] = scores
+        return found
+
+    def _match(self, comparison: Comparison, wanted: Indices) -> Scores:
+        """All queries of a comparison [B] with a few of its candidates [C], which are padded once for all."""
         assert self.ranker is not None
+        queries, candidates = comparison.queries, comparison.candidates
         states, mask = candidates.padded(wanted)
         shared = {
             "candidates": states,
             "mask": mask,
             "vectors": np.asarray(candidates.vectors[wanted], np.float32),
         }
-        sides = (
-            (queries.contexts[row], self.card.weights.context),
-            (queries.personas[row], self.card.weights.persona),
-        )
-        scores = np.zeros(len(wanted), np.float32)
-        for text, weights in sides:
-            if text is not None:
-                own = {"states": text.states, "vector": text.vector, "weights": np.array(weights, np.float32)}
-                scores += self.ranker.run(None, own | shared)[0]
+        scores = np.zeros((len(queries), len(wanted)), np.float32)
+        for row, (context, persona) in enumerate(zip(queries.contexts, queries.personas, strict=True)):
+            sides = ((context, self.card.weights.context), (persona, self.card.weights.persona))
+            for text, weights in sides:
+                if text is not None:
+                    own = {
+                        "states": text.states,
+                        "vector": text.vector,
+                        "weights": np.array(weights, np.float32),
+                    }
+                    scores[row] += self.ranker.run(None, own | shared)[0]
         return scores
 
     def attention(self, query: Query, response: str) -> Attention:
@@ -249,7 +309,8 @@ class OnnxSelector:
         return (shares / max(float(shares.sum()), 1e-9)).astype(np.float32)
 
     def _looks_at(self, reply: Floats, other: Floats) -> Floats:
-        affinity = reply @ other.T / self.card.temperature  # equation 1, transposed
+        # equation 1, transposed; vecdot keeps to this thread (see `nearest.products`)
+        affinity = np.vecdot(reply[:, None], other) / self.card.temperature
         weights = np.exp(affinity - affinity.max(-1, keepdims=True))
         found: Floats = weights / weights.sum(-1, keepdims=True)  # equation 3
         return found
@@ -266,6 +327,10 @@ def open_graph(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
     # Two graphs take turns on the same cores: threads of the one must not spin while the other works.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3  # errors reach the caller as exceptions
+    if path.name == ENCODER_FILE:
+        changed = changed_weights(path.parent)
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in changed.values()]
+        options.add_external_initializers(list(changed), values)
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises its own kinds of RuntimeError and of bare Exception

@@ -20,6 +20,7 @@ from allears.selection.dataset import Layout, SelectionDataset
 from allears.selection.evaluate import evaluate_selection, split_examples
 from allears.selection.losses import LossOptions, SelectionBatch, step
 from allears.selection.mining import mine_negatives, teacher_scores
+from allears.selection.teachers import likelihoods, read_teachers
 from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordVocabulary
 from allears.training.loop import Backward
@@ -42,6 +43,7 @@ class DataOptions:
     train_limit: int = 0  # a seeded sample of each corpus's examples; 0: all
     valid_limit: int = 0
     candidates: int = 100
+    hidden: float = 0.0  # share of the tokens that a step does not show, against learning texts by heart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ class NegativeOptions:
     in_batch: bool = True  # other responses of the batch are negatives too
     symmetric: bool = False  # and responses choose their contexts as well
     teacher: str = ""
+    teachers: tuple[str, ...] = ()  # Bi-encoders that judge all pairs of a batch; no negatives need be mined
     distillation: float = 1.0
     temperature: float = 1.0
     part: int = 256  # texts encoded together: small parts need little padding, large ones fewer passes
@@ -114,6 +117,7 @@ class SelectionTask:
         self.teacher: np.ndarray | None = None
         if self.negatives.per_example:
             self._prepare_negatives(folder)
+        self.teachers = read_teachers(self.negatives.teachers, self.train, _device())
 
     def _prepare_negatives(self, folder: Path) -> None:
         """Mined once and kept in the run folder, so that a resumed run has the very same ones."""
@@ -123,7 +127,7 @@ class SelectionTask:
                 self.mined, self.teacher = file["mined"], file.get("teacher", None)
             return
         options = self.negatives
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = _device()
         miner = saved.load(options.mine_with, device)
         self.mined = mine_negatives(
             miner,
@@ -150,9 +154,13 @@ class SelectionTask:
 
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
         rows = workers.share(batch)
+        prepared = self._batch(rows, epoch).to(workers.device)
+        if self.teachers:
+            own = torch.tensor(rows, device=workers.device)
+            prepared = replace(prepared, likely=likelihoods(self.teachers, own, workers.gather_tensor(own)))
         return step(
             self.model,
-            self._batch(rows, epoch).to(workers.device),
+            prepared.hiding(self.data.hidden) if self.data.hidden else prepared,
             workers,
             backward,
             LossOptions(
@@ -198,6 +206,10 @@ class SelectionTask:
 
     def save(self, folder: Path) -> None:
         saved.save(folder, self.model, self.card, self.tokenizer)
+
+
+def _device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def build_model(

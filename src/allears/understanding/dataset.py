@@ -36,7 +36,8 @@ class ReadingDataset(ReadingTokens):
         """Changes when any text, label or rationale of the data does."""
         digest = hashlib.sha256()
         for reading in self.readings:
-            for text in (*(turn.text for turn in reading.shown_turns), *reading.labels, *reading.rationales):
+            shown = (turn.text for turn in reading.shown_turns)
+            for text in (reading.so_far or "", *shown, *reading.labels, *reading.rationales):
                 digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
         return digest.hexdigest()[:16]
 

@@ -186,17 +186,20 @@ def _with_own_strategies(
 
 
 def _shown(reading: Reading, said: Mapping[tuple[str, int], str]) -> Reading:
+    def with_own(turns: tuple[Turn, ...], first: int) -> tuple[Turn, ...]:
+        return tuple(
+            turn
+            if turn.strategy is None
+            else replace(turn, strategy=said.get((reading.conversation, position)))
+            for position, turn in enumerate(turns, first)
+        )
+
     first = reading.position - len(reading.turns)
-
-    def turn_with_own(position: int, turn: Turn) -> Turn:
-        return replace(turn, strategy=said.get((reading.conversation, first + position)))
-
+    earlier = reading.earlier
     return replace(
         reading,
-        turns=tuple(
-            turn if turn.strategy is None else turn_with_own(position, turn)
-            for position, turn in enumerate(reading.turns)
-        ),
+        turns=with_own(reading.turns, first),
+        earlier=None if earlier is None else with_own(earlier, first - len(earlier)),
     )
 
 

@@ -1,14 +1,13 @@
-"""A trained reader's heads into a bundle, on the encoder that is there already.
+"""What was trained on one encoder as one bundle: a ranker, a reader's heads, a persona extractor.
 
-An encoder costs millions of weights, a head thousands. So a bundle has one encoder, and a reader can only be added if
-its heads were trained on those very weights.
+An encoder costs millions of weights, a head thousands. So a bundle has one encoder, and a part can only be added if
+it was trained on those very weights.
 """
 
 from __future__ import annotations
 
 import copy
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,19 @@ from torch import Tensor, nn
 
 from allears.errors import AllearsError
 from allears.nn.pooling import pool
+from allears.nn.runs import joint_parts
 from allears.nn.weights import weights_digest
 from allears.selection import export as selection
-from allears.selection.bundle import BundleCard, BundleFile
+from allears.selection.adding import check_belongs, encoder_digest, put_files
+from allears.selection.bundle import BundleCard
 from allears.selection.runtime import open_graph
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import Tokenizer, WordPiece
 from allears.understanding.bundled import READER_CARD_FILE, READER_FILE, BundledReaderCard
+from allears.understanding.persona.export import add_extractor, check_extractor
+from allears.understanding.persona.saved import TorchExtractor, is_extractor
 from allears.understanding.reader import Reader
-from allears.understanding.saved import TorchReader
+from allears.understanding.saved import TorchReader, is_reader
 
 TOLERANCE = 1e-4  # of the exported logits, relative to the largest; rounding is far below
 
@@ -51,11 +54,60 @@ def export_with_reader(
 
     Nothing is written if the two do not belong together.
     """
+    return export_together(selector, out, reader=reader, **options)
+
+
+def export_together(
+    selector: TorchSelector,
+    out: Path | str,
+    *,
+    reader: TorchReader | None = None,
+    extractor: TorchExtractor | None = None,
+    largest_file: int = selection.LARGEST_FILE,
+    **options: Any,
+) -> BundleCard:
+    """A ranker and what else was trained on its encoder as one bundle.
+
+    Nothing is written if they do not belong together. `options` are those of `selection.export.export`.
+    """
     encoder: Any = getattr(selector.model, "encoder", None)
     if encoder is not None:  # without one, the ranker itself is refused below
-        _check_same("the ranker", weights_digest(encoder), selector.tokenizer, reader)
-    selection.export(selector, out, **options)
-    return add_reader(out, reader)
+        digest = weights_digest(encoder)
+        if reader is not None:
+            _check_reader("the ranker", digest, selector.tokenizer, reader)
+        if extractor is not None:
+            check_extractor("the ranker", digest, selector.tokenizer, extractor)
+    card = selection.export(selector, out, largest_file=largest_file, **options)
+    if reader is not None:
+        card = add_reader(out, reader)
+    if extractor is not None:
+        card = add_extractor(out, extractor, largest_file=largest_file)
+    return card
+
+
+def parts_of(run: Path | str) -> dict[str, Path]:
+    """The folders of what a joint run has trained: its `ranker`, `reader` and `extractor`, those there are.
+
+    Any other run is a ranker's, or will be refused when it is opened as one.
+    """
+    joint = joint_parts(run)
+    if not joint:
+        return {"ranker": Path(run)}
+    found: dict[str, Path] = {}
+    for name, folder in joint.items():
+        kind = "reader" if is_reader(folder) else "extractor" if is_extractor(folder) else "ranker"
+        if kind in found:
+            raise AllearsError(
+                f"{run}: this joint run has trained two parts of one kind, {found[kind].name} and {name}; "
+                f"export them by their own folders, such as {folder}"
+            )
+        found[kind] = folder
+    if "ranker" not in found:
+        raise AllearsError(
+            f"{run}: this joint run has trained no ranker, and a bundle is made around one; "
+            f"it has {', '.join(joint)}"
+        )
+    return found
 
 
 def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
@@ -66,12 +118,7 @@ def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
     """
     folder = Path(folder)
     card = BundleCard.read(folder)
-    if not card.encoder_digest:
-        raise AllearsError(
-            f"{folder}: this bundle does not say which weights its encoder has, as it is from an older version; "
-            "export it again before a reader is added"
-        )
-    _check_same(str(folder), card.encoder_digest, WordPiece(folder), reader)
+    _check_reader(str(folder), encoder_digest(folder, card, "a reader"), WordPiece(folder), reader)
     graph = copy.deepcopy(HeadsGraph(reader.model)).cpu().float().eval()
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
         new = Path(scratch)
@@ -79,30 +126,19 @@ def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
         reader_card.write(new)
         _write_graph(graph, reader_card, new / READER_FILE)
         names = (READER_FILE, READER_CARD_FILE)
-        files = {name: BundleFile.of(new / name) for name in names}
-        others = {name: facts for name, facts in card.files.items() if name not in names}
-        if len(others) < len(card.files):
-            replace(card, files=others).write(folder)
-        for name in names:
-            (new / name).replace(folder / name)
-        card = replace(card, files=others | files)
-        card.write(folder)
-    return card
+        return put_files(folder, card, new, names, old=names)
 
 
-def _check_same(what: str, digest: str, tokenizer: Tokenizer, reader: TorchReader) -> None:
-    if weights_digest(reader.model.encoder) != digest:
-        raise AllearsError(
-            f"the reader's encoder has other weights than that of {what}, so its heads would misread its states; "
-            "train the two together, or the reader with model.start = the ranker's run and model.frozen = true"
-        )
-    if (
-        not isinstance(tokenizer, WordPiece)
-        or tokenizer.backend.to_str() != reader.tokenizer.backend.to_str()
-    ):
-        raise AllearsError(
-            f"the reader cuts text into other tokens than {what}; train both with one tokenizer"
-        )
+def _check_reader(what: str, digest: str, tokenizer: Tokenizer, reader: TorchReader) -> None:
+    check_belongs(
+        "the reader",
+        reader.model.encoder,
+        reader.tokenizer,
+        to=what,
+        digest=digest,
+        its=tokenizer,
+        advice="train the two together, or the reader with model.start = the ranker's run and model.frozen = true",
+    )
 
 
 def _card(reader: TorchReader) -> BundledReaderCard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -20,7 +20,7 @@ from allears.text.tokenizer import words
 from allears.understanding import labels as sets
 from allears.understanding.reading import Reading
 
-STRATEGY_TURNS = 6  # how much of the conversation so far is read, as in PAL
+STRATEGY_TURNS = 6  # whose words are read; of the turns before only what the supporter did
 HELD_OUT = 10  # percent of a corpus without a valid split that serve as one
 
 
@@ -29,7 +29,7 @@ class Reads(StrEnum):
 
     DESCRIPTION = "the description of the situation"
     SEEKER_TURNS = "everything the seeker says"
-    CONVERSATION = "the conversation so far, with past strategies shown"
+    CONVERSATION = "the conversation so far, with its length and past strategies shown"
     PAIR = "a seeker's post and the response to it"
     TURN = "one turn"
 
@@ -161,17 +161,18 @@ def _listener_intents(conversation: Conversation) -> Iterator[Reading]:
             yield reading
 
 
+def strategy_reading(turns: Sequence[Turn]) -> Reading:
+    """What the strategy head reads of a conversation so far: its latest turns in full, of all others the strategies."""
+    told = tuple(replace(turn, author=None) for turn in turns)
+    return Reading(told[-STRATEGY_TURNS:], position=len(told), earlier=told[:-STRATEGY_TURNS])
+
+
 def _strategies(conversation: Conversation) -> Iterator[Reading]:
     """What the supporter does next, from the turns before; a first turn has nothing to go by."""
     for position, turn in enumerate(conversation.turns):
         if position and turn.speaker is Role.SUPPORTER and turn.strategy is not None:
-            before = conversation.turns[max(0, position - STRATEGY_TURNS) : position]
-            yield Reading(
-                tuple(replace(past, author=None) for past in before),
-                (turn.strategy,),
-                conversation=conversation.id,
-                position=position,
-            )
+            before = strategy_reading(conversation.turns[:position])
+            yield replace(before, labels=(turn.strategy,), conversation=conversation.id)
 
 
 def _topic(conversation: Conversation) -> Iterator[Reading]:

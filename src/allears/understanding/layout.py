@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,9 +32,14 @@ class ReadingTokens:
         self.spans: list[list[Span]] = []
         shown = [reading.shown_turns for reading in readings]
         texts = {turn.text: 0 for turns in shown for turn in turns}
+        texts |= {reading.so_far: 0 for reading in readings if reading.so_far is not None}
         pieces = dict(zip(texts, tokenizer.encode_many(list(texts)), strict=True))
         for reading, turns in zip(readings, shown, strict=True):
-            rows = context_rows(turns, [pieces[turn.text] for turn in turns], limits)
+            first = [] if reading.so_far is None else summary_row(pieces[reading.so_far], limits)
+            left = replace(
+                limits, context_tokens=limits.context_tokens - sum(len(ids) + 1 for ids, _ in first)
+            )
+            rows = first + context_rows(turns, [pieces[turn.text] for turn in turns], left)
             self.rows.append(flatten(rows, tokenizer))
             if rationales:
                 text = turns[-1].text if turns else ""
@@ -66,6 +72,15 @@ class ReadingTokens:
         order = np.argsort(self.lengths, kind="stable").tolist()
         for start in range(0, len(order), size):
             yield order[start : start + size]
+
+
+def summary_row(pieces: Sequence[int], limits: Limits) -> list[Row]:
+    """What is told of a conversation before its turns: never dropped for them, yet at most half of the room.
+
+    It is the supporter's (segment 1). A context too small for both a summary and a turn has none.
+    """
+    kept = list(pieces[: min(limits.turn_tokens, limits.context_tokens // 2 - 1)])
+    return [(kept, [1] * len(kept))] if kept and limits.context_tokens >= 5 else []
 
 
 def token_spans(tokenizer: Tokenizer, text: str) -> list[Span]:

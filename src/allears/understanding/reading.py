@@ -7,7 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from allears.conversation import Turn
+from allears.conversation import Role, Turn
+
+# One word piece each: a whole conversation's strategies must cost few tokens.
+STRATEGY_WORDS = {
+    "Question": "question",
+    "Restatement or Paraphrasing": "repeat",
+    "Reflection of feelings": "reflect",
+    "Self-disclosure": "share",
+    "Affirmation and Reassurance": "reassure",
+    "Providing Suggestions": "suggest",
+    "Information": "inform",
+    "Others": "other",
+}
+SHOWN_STRATEGIES = 24  # of the latest; few conversations have more
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +28,8 @@ class Reading:
     """What a head reads, and its gold labels: one, or for GoEmotions one or more; none when nothing is known.
 
     A supporter's turn that carries a `strategy` is read with the strategy shown before its words.
+    `earlier` are the turns before `turns`, of which only their number and their strategies are read (`so_far`);
+    None for heads that do not ask how far a conversation is.
     `rationales` are the parts of the last turn that show what the label says (EPITOME).
     `conversation` and `position` say where the labelled turn stands, so that readings of one conversation can
     be told in order.
@@ -25,6 +40,7 @@ class Reading:
     rationales: tuple[str, ...] = ()
     conversation: str = ""
     position: int = 0
+    earlier: tuple[Turn, ...] | None = None
 
     @property
     def label(self) -> str:
@@ -33,8 +49,30 @@ class Reading:
 
     @property
     def text(self) -> str:
-        """All turns in a row, for classifiers that read one text."""
-        return " ".join(turn.text for turn in self.shown_turns)
+        """All that is read in a row, for classifiers that read one text."""
+        shown = (turn.text for turn in self.shown_turns)
+        return " ".join(shown if self.so_far is None else (self.so_far, *shown))
+
+    @property
+    def bare(self) -> Reading:
+        """The words of its turns alone: no strategies, and not how far the conversation is."""
+        turns = tuple(replace(turn, strategy=None) for turn in self.turns)
+        return replace(self, turns=turns, earlier=None)
+
+    @property
+    def so_far(self) -> str | None:
+        """How far the conversation is and what the supporter did in it, the latest first: "5 turns: suggest question".
+
+        The latest stands first, so that it always has the same place and a limit cuts off the oldest.
+        """
+        if self.earlier is None:
+            return None
+        past = (*self.earlier, *self.turns)
+        done = [
+            turn.strategy for turn in past if turn.speaker is Role.SUPPORTER and turn.strategy is not None
+        ]
+        names = [STRATEGY_WORDS.get(name, name.lower()) for name in done[: -SHOWN_STRATEGIES - 1 : -1]]
+        return " ".join((f"{len(past)} turns:", *names))
 
     @property
     def shown_turns(self) -> tuple[Turn, ...]:

@@ -30,6 +30,9 @@ from allears.understanding.dataset import ReadingDataset
 from allears.understanding.heads import Head, head
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
+from allears.understanding.reading import Reading
+
+BARE_SHARE = 0.3  # of the train readings with past strategies, how many are learned without them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +93,8 @@ class UnderstandingTask:
             model, limits, self.heads, uncertainty=self.wanted.weighting == "uncertainty"
         )
         self.train = [
-            self._dataset(each, self.data.train_split, self.data.train_limit) for each in self.heads
+            self._dataset(each, self.data.train_split, self.data.train_limit, bare=BARE_SHARE)
+            for each in self.heads
         ]
         self.valid = [
             self._dataset(each, self.data.valid_split, self.data.valid_limit) for each in self.heads
@@ -107,10 +111,14 @@ class UnderstandingTask:
             read = _bundle_reading(model.read_with) if model.read_with else _model_reading(self.model)
             self.read = read_once(read, [*self.train, *self.valid], folder / "readings.npz")
 
-    def _dataset(self, each: Head, split: str, limit: int) -> ReadingDataset:
+    def _dataset(self, each: Head, split: str, limit: int, *, bare: float = 0.0) -> ReadingDataset:
         readings = sample(each.read(split, self.data.root or None), limit, self.options.seed)
         return ReadingDataset(
-            readings, each.labels, self.tokenizer, self.card.limits, rationales=each.rationales
+            some_bare(readings, bare, self.options.seed),
+            each.labels,
+            self.tokenizer,
+            self.card.limits,
+            rationales=each.rationales,
         )
 
     def batches(self, epoch: int) -> list[list[int]]:
@@ -175,6 +183,19 @@ class UnderstandingTask:
     def save(self, folder: Path) -> None:
         card = replace(self.card, temperatures=dict(self.temperatures))
         saved.save(folder, self.model, card, self.tokenizer)
+
+
+def some_bare(readings: Sequence[Reading], share: float, seed: int) -> list[Reading]:
+    """A share of the readings that tell what was done so far, without it; all others as they are.
+
+    The listener reads the strategy from the ranker's encoding of the conversation, which shows no strategies. A
+    head that has always seen them would be lost there.
+    """
+    chosen = np.random.default_rng(seed).random(len(readings)) < share
+    return [
+        reading.bare if hide and reading.earlier is not None else reading
+        for reading, hide in zip(readings, chosen, strict=True)
+    ]
 
 
 Read = Callable[[Tokens], Tensor]

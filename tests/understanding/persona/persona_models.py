@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,13 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from allears.nn.encoder import Encoder
+from allears.selection.saved import ModelCard, TorchSelector
+from allears.selection.saved import build as build_ranker
+from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
-from allears.understanding.persona.dataset import Lengths
+from allears.understanding.persona.dataset import TellingDataset
 from allears.understanding.persona.examples import Telling
+from allears.understanding.persona.lengths import Lengths
 from allears.understanding.persona.saved import ExtractorCard, TorchExtractor, build
 
 THINGS = [
@@ -39,6 +43,7 @@ working go going went play plays playing do does what how about today nice great
 with named new old two
 """
 PIECES = ["##s", "##ed", "##ing", "##er", *(f"##{letter}" for letter in "abcdefghijklmnopqrtuvwxyz")]
+WIDTH = 48  # of a token's state
 LENGTHS = Lengths(utterance_tokens=24, persona_tokens=16)
 
 
@@ -58,7 +63,7 @@ def small_talk_tokenizer(folder: Path) -> WordPiece:
 def small_config(tokenizer: WordPiece) -> dict[str, Any]:
     return {
         "model_type": "bert",
-        "hidden_size": 48,
+        "hidden_size": WIDTH,
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "intermediate_size": 96,
@@ -77,6 +82,37 @@ def small_extractor(folder: Path, *, seed: int = 0, beam: int = 1) -> TorchExtra
     options = {"layers": 2, "heads": 4, "longest": LENGTHS.persona_tokens, "dropout": 0.0}
     card = ExtractorCard(LENGTHS, encoder.config, options, threshold=0.5)
     return TorchExtractor(build(card, encoder), card, tokenizer, beam=beam)
+
+
+def learned_extractor(folder: Path, examples: Sequence[Telling]) -> TorchExtractor:
+    """An extractor that has learned some tellings by heart."""
+    extractor = small_extractor(folder)
+    data = TellingDataset(examples, extractor.tokenizer, LENGTHS)
+    model = extractor.model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    rows = list(range(len(data)))
+    telling = [row for row in rows if data.tells[row]]
+    targets, mask = data.written(telling)
+    inputs = data.inputs(rows)
+    for _ in range(150):
+        gate, states = model.read(inputs)
+        likely = model.likelihood(inputs[telling], states[telling], targets)
+        wrong = torch.nn.functional.binary_cross_entropy_with_logits(
+            gate, torch.from_numpy(data.tells).float()
+        )
+        loss = wrong - (likely * mask).sum() / mask.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return extractor
+
+
+def ranker_beside(extractor: TorchExtractor, **options: Any) -> TorchSelector:
+    """A ranker on the extractor's very encoder."""
+    config = extractor.model.encoder.config
+    limits = Limits(context_tokens=60, first_turn_tokens=24, persona_sentences=3)
+    card = ModelCard("cobert", options, limits, encoder=config)
+    return TorchSelector(build_ranker(card, extractor.model.encoder), card, extractor.tokenizer)
 
 
 def save_small_encoder(folder: Path) -> Path:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from persona_models import small_talk_tokenizer
 
 from allears.errors import AllearsError
-from allears.generation.decoding.search import beam_search, greedy
+from allears.generation.decoding import beam_search, greedy
 from allears.understanding.persona.constraint import Lexicon, SourceConstraint
 from allears.understanding.persona.support import FRAMING_WORDS, unsupported_words
 from allears.understanding.persona.wording import spell

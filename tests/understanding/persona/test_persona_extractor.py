@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
-from persona_models import LENGTHS, small_extractor, tellings
+from persona_models import learned_extractor, tellings
 
 from allears.errors import AllearsError
 from allears.understanding.persona import saved
-from allears.understanding.persona.dataset import TellingDataset
 from allears.understanding.persona.saved import TorchExtractor
 from allears.understanding.persona.wording import persona_sentences
 
@@ -20,25 +18,7 @@ EXAMPLES = tellings(32)
 @pytest.fixture(scope="module")
 def learned(tmp_path_factory: pytest.TempPathFactory) -> TorchExtractor:
     """An extractor that has learned 32 tellings by heart."""
-    extractor = small_extractor(tmp_path_factory.mktemp("learned"))
-    data = TellingDataset(EXAMPLES, extractor.tokenizer, LENGTHS)
-    model = extractor.model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    rows = list(range(len(data)))
-    telling = [row for row in rows if data.tells[row]]
-    targets, mask = data.written(telling)
-    inputs = data.inputs(rows)
-    for _ in range(150):
-        gate, states = model.read(inputs)
-        likely = model.likelihood(inputs[telling], states[telling], targets)
-        wrong = torch.nn.functional.binary_cross_entropy_with_logits(
-            gate, torch.from_numpy(data.tells).float()
-        )
-        loss = wrong - (likely * mask).sum() / mask.sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return extractor
+    return learned_extractor(tmp_path_factory.mktemp("learned"), EXAMPLES)
 
 
 def own_words(text: str) -> list[str]:

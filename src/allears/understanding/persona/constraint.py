@@ -16,10 +16,17 @@ import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.text.tokenizer import WordPiece
-from allears.understanding.persona.support import FRAMING_WORDS, bases, function_words, word_list
+from allears.understanding.persona.support import (
+    FRAMING_WORDS,
+    bases,
+    function_words,
+    irregular_forms,
+    word_list,
+)
 
 _MARKS = ".,'"
 _CONTINUES = "##"
+_ALIKE = 2  # letters that a word shares with its base, unless it is irregular
 
 
 @dataclass(slots=True)
@@ -42,12 +49,12 @@ class Lexicon:
                 "the persona extractor needs an encoder with a WordPiece vocabulary (BERT, MiniLM, gte-small)"
             )
         self.continues = np.zeros(self.size, np.bool_)
-        self.by_base: dict[str, list[str]] = {}
+        self._alike: dict[str, list[str]] = {}  # words by their first letters
+        self._by_base: dict[str, list[str]] = {}  # filled as bases are asked for: most never are
         for token, number in sorted(vocabulary.items(), key=lambda item: item[1]):
             self.continues[number] = token.startswith(_CONTINUES)
             if token.isalnum():
-                for base in bases(token):
-                    self.by_base.setdefault(base, []).append(token)
+                self._alike.setdefault(token[:_ALIKE], []).append(token)
         self.unknown = tokenizer.backend.token_to_id("[UNK]")
         marks = (vocabulary.get(mark) for mark in _MARKS)
         self.marks = [mark for mark in marks if mark is not None]
@@ -59,6 +66,14 @@ class Lexicon:
     @cached_property
     def framing(self) -> list[list[int]]:
         return self.pieces(FRAMING_WORDS)
+
+    def forms(self, base: str) -> list[str]:
+        """The tokenizer's words that may come from this base."""
+        if base not in self._by_base:
+            starts = dict.fromkeys(form[:_ALIKE] for form in (base, *irregular_forms(base)))
+            words = (word for start in starts for word in self._alike.get(start, ()))
+            self._by_base[base] = [word for word in words if base in bases(word)]
+        return self._by_base[base]
 
     def pieces(self, words: Iterable[str]) -> list[list[int]]:
         """Each word's token ids; a text that the tokenizer takes for several words counts as several."""
@@ -74,13 +89,13 @@ class Lexicon:
         """The source's words and their inflections, and whatever else its tokens are (hyphens, signs)."""
         words = dict.fromkeys(word_list(source))
         for word in list(words):
-            related = [each for base in bases(word) for each in self.by_base.get(base, ())]
+            related = [each for base in bases(word) for each in self.forms(base)]
             words |= dict.fromkeys(related or [word + "s", word.removesuffix("s")])
         return self.pieces([source, *words])
 
 
 class SourceConstraint:
-    """For a batch of sources; `bias` as `generation.decoding.search.Constraint` wants it."""
+    """For a batch of sources; `bias` as `generation.decoding.Constraint` wants it."""
 
     def __init__(self, lexicon: Lexicon, sources: Sequence[str], *, framing_price: float = 2.0):
         self.lexicon, self.end = lexicon, lexicon.tokenizer.end

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from allears.selection.runtime import Text
 
 
 class PersonaExtractor(Protocol):
@@ -12,7 +15,14 @@ class PersonaExtractor(Protocol):
     def extract(self, utterances: Sequence[str]) -> list[tuple[str, ...]]:
         """For each utterance, the persona sentences it tells, in the first person; () where it tells nothing.
 
-        All utterances are of ONE person: only somebody's own words are ever read to learn who they are.
+        Each utterance is read by itself: only somebody's own words are ever read to learn who they are.
         The answer is as long as the input and in its order, so that which turn said what is known.
         """
         ...
+
+
+@runtime_checkable
+class SharesEncoder(Protocol):
+    """An extractor that reads with a bundle's encoder, and can go by what that has made of a text already."""
+
+    def knowing(self, texts: Iterable[Text]) -> PersonaExtractor: ...

@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
-from allears.text.layout import Row, flatten, pad_flat, plain_rows
+from allears.text.layout import pad_flat
 from allears.text.tokenizer import WordPiece
 from allears.understanding.persona.examples import Telling
+from allears.understanding.persona.lengths import Lengths, utterance_rows
 from allears.understanding.persona.support import content_words, unsupported_words
 from allears.understanding.persona.wording import sentences
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lengths:
-    """How many tokens of an utterance are read at once, and how many are written at most (end included)."""
-
-    utterance_tokens: int = 96
-    persona_tokens: int = 48
-
-    def __post_init__(self) -> None:
-        if min(self.utterance_tokens, self.persona_tokens) < 1:
-            raise AllearsError("limits: utterance_tokens and persona_tokens must be at least 1")
 
 
 class TellingDataset:
@@ -92,9 +79,3 @@ def supported(telling: Telling, share: float) -> str:
         if content and said >= share * len(content):
             kept.append(sentence)
     return " ".join(kept)
-
-
-def utterance_rows(utterances: Sequence[str], tokenizer: WordPiece, lengths: Lengths) -> list[Row]:
-    """`[CLS] utterance [SEP]`, each cut to its limit."""
-    pieces = tokenizer.encode_many(utterances)
-    return [flatten(plain_rows([ids], lengths.utterance_tokens), tokenizer) for ids in pieces]

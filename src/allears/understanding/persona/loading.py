@@ -1,4 +1,4 @@
-"""One way to open a persona extractor: a run folder now, the bundle that ships with allears once it carries one."""
+"""One way to open a persona extractor: a run folder, a bundle folder, or the bundle that ships with allears."""
 
 from __future__ import annotations
 
@@ -14,19 +14,41 @@ _TRAIN = "`allears train recipes/persona-extractor.toml`"
 
 
 def load_extractor(name: str | Path, device: str = "cpu") -> PersonaExtractor:
-    """`default`, the run folder of a trained extractor, or `copy`, the baseline that takes sentences as they are."""
+    """`default`, a bundle or run folder with a trained extractor, or `copy`, which takes sentences as they are.
+
+    Nothing else is put in the place of what was asked for: where `default` carries no extractor, that is said.
+    """
     if str(name) == COPY:
         return CopyingExtractor()
     if str(name) == DEFAULT:
-        raise AllearsError(
-            f"this install carries no default persona extractor; name a run folder of {_TRAIN}, or 'copy'"
-        )
-    folder = Path(name)
+        from allears.selection.loading import default_bundle
+
+        folder = default_bundle()
+    else:
+        folder = Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such persona extractor; give a run folder of {_TRAIN}, or 'copy'")
     if (folder / "bundle.json").is_file():
-        raise AllearsError(
-            f"{folder}: this bundle carries no persona extractor; give a run folder of {_TRAIN}"
-        )
-    extractor: PersonaExtractor = load_run(folder, device, "allears.understanding.persona.saved")
+        return _load_bundle(folder, str(name), device)
+    extractor: PersonaExtractor = load_run(
+        folder, device, "allears.understanding.persona.saved", otherwise=", or name an exported bundle"
+    )
     return extractor
+
+
+def _load_bundle(folder: Path, name: str, device: str) -> PersonaExtractor:
+    from allears.selection.bundle import BundleCard
+    from allears.understanding.persona.bundled import has_extractor
+
+    if not has_extractor(BundleCard.read(folder)):
+        where = (
+            "this install carries no default persona extractor"
+            if name == DEFAULT
+            else f"{folder}: this bundle carries no persona extractor"
+        )
+        raise AllearsError(f"{where}; name a run folder of {_TRAIN}, a bundle that has one, or 'copy'")
+    if device != "cpu":
+        raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
+    from allears.understanding.persona.runtime import OnnxExtractor
+
+    return OnnxExtractor.from_bundle(folder)

@@ -61,5 +61,5 @@ class Extractor(nn.Module):
         return self.decoder.likelihood(before, targets, self.start(inputs, states), self.table)
 
     def step(self, tokens: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """For `generation.decoding.search`: log P [B, V] after one more token [B]."""
+        """For `generation.decoding`: log P [B, V] after one more token [B]."""
         return self.decoder.step(tokens, DecoderState(*state), self.table)

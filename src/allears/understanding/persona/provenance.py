@@ -83,15 +83,26 @@ def _doubt(text: str, said: Sequence[Meaning], words: frozenset[str]) -> Doubt |
     return Doubt.OPPOSITE if any(opposition(each, told) for each in said) else None
 
 
+def extract_each(extractor: PersonaExtractor, turns: Sequence[tuple[int, str]]) -> list[Extraction]:
+    """What each turn tells by itself: (number, words) pairs in, sentences with their source "turn N" out."""
+    read = [row for row, (_, text) in enumerate(turns) if in_latin_letters(text)]
+    told = extractor.extract([turns[row][1] for row in read]) if read else []
+    found = [
+        Extraction(unread=(number,) if _LETTER.search(text) and not in_latin_letters(text) else ())
+        for number, text in turns
+    ]
+    for row, texts in zip(read, told, strict=True):
+        found[row] = sift(texts, *turns[row])
+    return found
+
+
 def extract_persona(extractor: PersonaExtractor, turns: Sequence[tuple[int, str]]) -> Extraction:
-    """What one person's turns tell: (number, words) pairs in, sentences with their source "turn N" out."""
-    read = [turn for turn in turns if in_latin_letters(turn[1])]
-    told = extractor.extract([text for _, text in read]) if read else []
-    parts = [sift(texts, number, source) for (number, source), texts in zip(read, told, strict=True)]
+    """What one person's turns tell together."""
+    parts = extract_each(extractor, turns)
     return Extraction(
         tuple(sentence for part in parts for sentence in part.kept),
         tuple(item for part in parts for item in part.dropped),
-        tuple(number for number, text in turns if _LETTER.search(text) and not in_latin_letters(text)),
+        tuple(number for part in parts for number in part.unread),
     )
 
 

@@ -13,19 +13,16 @@ import numpy.typing as npt
 import torch
 
 from allears.errors import AllearsError
-from allears.generation.decoding.search import Written, beam_search, greedy
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
 from allears.nn.runs import best, is_kind
 from allears.nn.weights import load_weights, save_model
 from allears.text.layout import pad_flat
 from allears.text.tokenizer import WordPiece
-from allears.understanding.persona.constraint import Lexicon, SourceConstraint
-from allears.understanding.persona.dataset import Lengths, utterance_rows
+from allears.understanding.persona.constraint import Lexicon
+from allears.understanding.persona.lengths import Lengths, utterance_rows
 from allears.understanding.persona.model import Extractor
-from allears.understanding.persona.passages import passages
-from allears.understanding.persona.support import said_bases, supports, word_list
-from allears.understanding.persona.wording import persona_sentences, spell
+from allears.understanding.persona.writing import WritingExtractor
 
 KIND = "persona-extractor"
 BATCH = 64
@@ -81,8 +78,10 @@ def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtr
     return TorchExtractor(model, card, encoder_tokenizer(folder), device=device, beam=beam)
 
 
-class TorchExtractor:
+class TorchExtractor(WritingExtractor):
     """An extractor with its tokenizer and threshold, on any torch device: a `PersonaExtractor`."""
+
+    card: ExtractorCard
 
     def __init__(
         self,
@@ -97,24 +96,12 @@ class TorchExtractor:
         self.model, self.card, self.tokenizer, self.device = model.to(device), card, tokenizer, device
         self.beam, self.lexicon = beam, lexicon or Lexicon(tokenizer, model.decoder.vocabulary)
 
-    def extract(self, utterances: Sequence[str]) -> list[tuple[str, ...]]:
-        """For each utterance of one person, the persona sentences it tells; () where it tells nothing."""
-        owners, parts = [], []
-        for number, utterance in enumerate(utterances):
-            if word_list(utterance):  # without a word there is nothing to tell
-                found = passages(utterance, self.tokenizer, self.card.lengths.utterance_tokens)
-                owners += [number] * len(found)
-                parts += found
-        likely = self.tells(parts)
-        chosen = np.flatnonzero(likely >= self.card.threshold).tolist()
-        told: list[dict[str, None]] = [{} for _ in utterances]
+    def told(self, parts: Sequence[str]) -> list[str]:
+        chosen = np.flatnonzero(self.tells(parts) >= self.card.threshold).tolist()
+        found = [""] * len(parts)
         for place, text in zip(chosen, self.write([parts[place] for place in chosen]), strict=True):
-            said = said_bases(parts[place])
-            # a sentence of framing words alone ("I like to work.") is nobody's
-            told[owners[place]] |= dict.fromkeys(
-                sentence for sentence in persona_sentences(text) if supports(sentence, said)
-            )
-        return [tuple(sentences) for sentences in told]
+            found[place] = text
+        return found
 
     @torch.inference_mode()
     def tells(self, utterances: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -131,25 +118,17 @@ class TorchExtractor:
         """What each utterance tells, as one text, taking for granted that it tells something."""
         found = [""] * len(utterances)
         for rows, inputs in self._batches(utterances):
-            chosen = [utterances[row] for row in rows]
-            for row, written in zip(rows, self._search(chosen, inputs), strict=True):
-                pieces = [self.tokenizer.backend.id_to_token(token) or "" for token in written.tokens]
-                found[row] = spell(pieces, utterances[row])
+            for row, text in zip(rows, self._search([utterances[row] for row in rows], inputs), strict=True):
+                found[row] = text
         return found
 
-    def _search(self, utterances: Sequence[str], inputs: Inputs) -> list[Written]:
-        constraint = SourceConstraint(self.lexicon, utterances, framing_price=self.card.framing_price)
+    def _search(self, utterances: Sequence[str], inputs: Inputs) -> list[str]:
         with self._autocast():
             _, states = self.model.read(inputs)
             state = self.model.start(inputs, states)
             task = self.model.decoder.task_token("persona")
             start = torch.full((len(utterances),), task, device=inputs.ids.device)
-            limit, end = self.card.lengths.persona_tokens, self.tokenizer.end
-            if self.beam == 1:
-                return greedy(self.model.step, state, start, end=end, limit=limit, constraint=constraint)
-            return beam_search(
-                self.model.step, state, start, end=end, limit=limit, width=self.beam, constraint=constraint
-            )
+            return self.search(self.model.step, state, start, utterances, self.lexicon)
 
     def _batches(self, utterances: Sequence[str]) -> list[tuple[list[int], Inputs]]:
         """All utterances, shortest first, so that a batch needs hardly any padding."""

@@ -135,6 +135,11 @@ def _irregular() -> dict[str, str]:
     return found
 
 
+def irregular_forms(base: str) -> list[str]:
+    """The forms of a word that no rule leads back to it."""
+    return [form for form, known in _irregular().items() if known == base]
+
+
 @cache
 def bases(word: str) -> frozenset[str]:
     """The words a form may come from, itself among them: "hoped" may be "hope" or "hop"."""

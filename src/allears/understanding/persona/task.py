@@ -23,9 +23,10 @@ from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 from allears.understanding.persona import saved
 from allears.understanding.persona.constraint import Lexicon
-from allears.understanding.persona.dataset import Lengths, TellingDataset
+from allears.understanding.persona.dataset import TellingDataset
 from allears.understanding.persona.examples import Telling, msc_tellings, persona_chat_tellings
 from allears.understanding.persona.gate import Mask, f1, fit_threshold
+from allears.understanding.persona.lengths import Lengths
 from allears.understanding.persona.model import Extractor
 from allears.understanding.persona.support import unsupported_share
 

@@ -1,0 +1,127 @@
+"""A bundle's encoder as its base and what fine-tuning changed: `encoder.change.json` and `encoder.change`.
+
+The graph's files hold the base's int8 weights. When the graph is opened, the low-rank change of each matrix is added to
+them, in the base's steps: 80 milliseconds for 72 matrices, and nothing while running. Needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from allears.errors import AllearsError
+
+CHANGE_FILE = "encoder.change.json"
+NUMBERS_FILE = "encoder.change"
+
+Bytes = npt.NDArray[np.uint8]
+Half = npt.NDArray[np.float16]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a weight's bytes lie."""
+
+    file: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedMatrix:
+    """A matrix of `MatMulNBits`: int8 around 128, [outputs, blocks, block], with a scale per block; and its change."""
+
+    name: str
+    shape: tuple[int, int, int]
+    stored: Place
+    scales: Place
+    up: Place  # float16 [outputs, rank]
+    down: Place  # float16 [rank, inputs]
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """What is known of a matrix when it is exported; bytes that lie in no file yet are given themselves."""
+
+    shape: tuple[int, int, int]
+    stored: Place | bytes
+    scales: Place | bytes
+    up: Half
+    down: Half
+
+
+def write_changes(folder: Path, matrices: Mapping[str, Changing]) -> list[str]:
+    """Returns the names of the files written."""
+    numbers = bytearray()
+
+    def put(content: Place | bytes) -> Place:
+        if isinstance(content, Place):
+            return content
+        numbers.extend(content)
+        return Place(NUMBERS_FILE, len(numbers) - len(content), len(content))
+
+    found = [
+        ChangedMatrix(
+            name,
+            matrix.shape,
+            put(matrix.stored),
+            put(matrix.scales),
+            put(np.ascontiguousarray(matrix.up, np.float16).tobytes()),
+            put(np.ascontiguousarray(matrix.down, np.float16).tobytes()),
+            len(matrix.down),
+        )
+        for name, matrix in matrices.items()
+    ]
+    (folder / NUMBERS_FILE).write_bytes(numbers)
+    text = json.dumps({"matrices": [asdict(matrix) for matrix in found]}, separators=(",", ":"))
+    (folder / CHANGE_FILE).write_text(text + "\n", encoding="utf-8")
+    return [CHANGE_FILE, NUMBERS_FILE]
+
+
+def changed_weights(folder: Path) -> dict[str, Bytes]:
+    """The matrices of the bundle in `folder` as they are after the change, by name; none for a bundle without one."""
+    path = folder / CHANGE_FILE
+    if not path.is_file():
+        return {}
+    try:
+        matrices = [_matrix(record) for record in json.loads(path.read_text(encoding="utf-8"))["matrices"]]
+        files = {
+            name: np.memmap(folder / name, np.uint8, "r") for name in {f for m in matrices for f in _files(m)}
+        }
+        return {matrix.name: _changed(matrix, files) for matrix in matrices}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AllearsError(
+            f"{path}: the change of the encoder cannot be read ({error}); export again"
+        ) from error
+
+
+def _matrix(record: dict[str, Any]) -> ChangedMatrix:
+    places = {name: Place(**record[name]) for name in ("stored", "scales", "up", "down")}
+    outputs, blocks, block = record["shape"]
+    return ChangedMatrix(record["name"], (outputs, blocks, block), **places, rank=record["rank"])
+
+
+def _files(matrix: ChangedMatrix) -> set[str]:
+    return {place.file for place in (matrix.stored, matrix.scales, matrix.up, matrix.down)}
+
+
+def _changed(matrix: ChangedMatrix, files: Mapping[str, Bytes]) -> Bytes:
+    def read(place: Place) -> Bytes:
+        return files[place.file][place.offset : place.offset + place.length]
+
+    outputs, blocks, _ = matrix.shape
+    up = read(matrix.up).view(np.float16).reshape(outputs, matrix.rank).astype(np.float32)
+    down = read(matrix.down).view(np.float16).reshape(matrix.rank, -1).astype(np.float32)
+    steps = (up @ down).reshape(matrix.shape)
+    steps /= read(matrix.scales).view(np.float32).reshape(outputs, blocks, 1)
+    steps += read(matrix.stored).reshape(matrix.shape)
+    steps += 0.5  # and cut off below: rounded to the nearest
+    np.clip(steps, 0, 255, out=steps)
+    return steps.astype(np.uint8)

@@ -1,0 +1,131 @@
+"""One word table for two graphs of a bundle: the second reads the first one's file, and stores nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from onnx import ModelProto, NodeProto, TensorProto, helper
+
+from allears.errors import AllearsError
+from allears.selection.onnx_weights import (
+    block_product_node,
+    block_size,
+    int8_name,
+    row_lookup_nodes,
+    scales_name,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTable:
+    """A table [rows, width] as another graph stores it: where its bytes lie, and the nodes that make it of them."""
+
+    name: str
+    rows: int
+    width: int
+    weights: tuple[TensorProto, ...]
+    nodes: tuple[NodeProto, ...]
+    rounded: bool  # to int8, with a scale per row
+
+
+def find_table(path: Path, name: str, *, rows: int, width: int) -> SharedTable:
+    """The table `name` of the graph in `path`, in whatever precision and number of pieces it is stored there."""
+    graph = onnx.load(path, load_external_data=False).graph
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    makers = {output: node for node in graph.node for output in node.output}
+    rounded = int8_name(name) in weights or int8_name(name) in makers
+    if not rounded and name not in weights and name not in makers:
+        raise AllearsError(
+            f"{path}: its word table is not where this version of allears puts it, so nothing else can share it; "
+            "export the bundle again"
+        )
+    needed = _before([int8_name(name), scales_name(name)] if rounded else [name], makers)
+    return SharedTable(
+        name,
+        rows,
+        width,
+        tuple(weights[each] for each in needed if each in weights),
+        tuple(node for node in graph.node if not set(node.output).isdisjoint(needed)),
+        rounded,
+    )
+
+
+def use_table(model: ModelProto, table: SharedTable, *, instead_of: str) -> None:
+    """Read a shared table where the graph had an input for one, in place."""
+    kept = [item for item in model.graph.input if item.name != instead_of]
+    del model.graph.input[:]
+    model.graph.input.extend(kept)
+    nodes = list(model.graph.node)
+    if table.rounded:
+        nodes = _on_rounded(nodes, table, instead_of)
+    else:
+        nodes = [helper.make_node("Identity", [table.name], [instead_of], f"{instead_of}.shared"), *nodes]
+    del model.graph.node[:]
+    model.graph.node.extend([*table.nodes, *nodes])
+    model.graph.initializer.extend(table.weights)
+
+
+def _before(wanted: Iterable[str], makers: dict[str, NodeProto]) -> set[str]:
+    """Everything that is needed to compute `wanted`, themselves included."""
+    found: set[str] = set()
+    waiting = list(wanted)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += makers[name].input if name in makers else ()
+    return found
+
+
+def _on_rounded(nodes: list[NodeProto], table: SharedTable, instead_of: str) -> list[NodeProto]:
+    """Lookups and products with the table's transpose, on int8 rows. The tracer knows no other use of a table."""
+    same, turned = {instead_of}, set()  # what the graph calls the table, and its transpose
+    found: list[NodeProto] = []
+    multiplies = False
+    for node in nodes:
+        first, second = [*node.input, "", ""][:2]
+        if node.op_type == "Cast" and first in same:
+            same.add(node.output[0])
+        elif node.op_type == "Transpose" and first in same:
+            turned.add(node.output[0])
+        elif node.op_type == "Gather" and first in same:
+            found += row_lookup_nodes(node, table.name)
+        elif node.op_type == "MatMul" and second in turned:
+            multiplies = True
+            found.append(
+                block_product_node(node, *_BLOCKS, inputs=table.width, outputs=table.rows),
+            )
+        else:
+            found.append(node)
+    return [*(_as_blocks(table) if multiplies else ()), *found]
+
+
+_ZERO = helper.make_tensor("zero", TensorProto.INT32, [], [128])  # products want int8 around 128
+_BLOCKS = ("table.blocks", "table.block_scales")
+
+
+def _as_blocks(table: SharedTable) -> list[NodeProto]:
+    """The rows in blocks, each with the scale of its row; done once, when the graph is loaded."""
+    block = block_size(table.width)
+    if table.width % block:
+        raise AllearsError(
+            f"a word table of {table.width} columns cannot be shared in int8, only one of a multiple of {block}; "
+            "export with --precision float16"
+        )
+    blocks = table.width // block
+    stored, scales = _BLOCKS
+    return [
+        helper.make_node("Cast", [int8_name(table.name)], ["table.wide"], to=TensorProto.INT32),
+        helper.make_node("Constant", [], ["table.zero"], value=_ZERO),
+        helper.make_node("Add", ["table.wide", "table.zero"], ["table.around_zero"]),
+        helper.make_node("Cast", ["table.around_zero"], ["table.bytes"], to=TensorProto.UINT8),
+        helper.make_node("Constant", [], ["table.cut"], value_ints=[table.rows, blocks, block]),
+        helper.make_node("Reshape", ["table.bytes", "table.cut"], [stored], stored),
+        helper.make_node("Constant", [], ["table.each"], value_ints=[table.rows, blocks]),
+        helper.make_node("Expand", [scales_name(table.name), "table.each"], ["table.wide_scales"]),
+        helper.make_node("Constant", [], ["table.flat"], value_ints=[-1]),
+        helper.make_node("Reshape", ["table.wide_scales", "table.flat"], [scales], scales),
+    ]
