@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
@@ -136,9 +137,12 @@ class Server:
 
     def memory(self) -> float:
         """Resident MiB."""
-        import psutil
-
         return float(psutil.Process(self.process.pid).memory_info().rss / 2**20)
+
+    def cpu(self) -> float:
+        """Seconds of all cores together that the server has computed so far."""
+        spent = psutil.Process(self.process.pid).cpu_times()
+        return float(spent.user + spent.system)
 
     def stop(self) -> None:
         self.process.terminate()
@@ -215,7 +219,7 @@ def same_as_alone(bundle: str, people: list[Person], count: int) -> tuple[int, i
 
 
 async def load(server: Server, people: list[Person], seconds: float) -> dict[str, Any]:
-    start = time.perf_counter()
+    start, computed = time.perf_counter(), server.cpu()
     memory: list[float] = []
 
     async def watch() -> None:
@@ -226,7 +230,7 @@ async def load(server: Server, people: list[Person], seconds: float) -> dict[str
     watching = asyncio.create_task(watch())
     await asyncio.gather(*(chat(person, server.port, start + seconds) for person in people))
     watching.cancel()
-    spent = time.perf_counter() - start
+    spent, computed = time.perf_counter() - start, server.cpu() - computed
     third = len(memory) // 3  # the first third is warming up: the largest batch has not come yet
     early, late = statistics.mean(memory[third : 2 * third]), statistics.mean(memory[2 * third :])
     await check(people, server.port)
@@ -236,10 +240,13 @@ async def load(server: Server, people: list[Person], seconds: float) -> dict[str
         "replies_per_second": len(times) / spent,
         "median_ms": 1000 * statistics.median(times) if times else None,
         "p95_ms": 1000 * times[int(0.95 * len(times))] if times else None,
+        "cpu_ms_per_reply": 1000 * computed / len(times) if times else None,
+        "cores_used": computed / spent,
         "errors": sum(len(person.errors) for person in people),
         "mixed_up": sum(len(person.mixed) for person in people),
         "examples": [text for person in people for text in (*person.errors, *person.mixed)][:5],
         "memory_mib": [round(early, 1), round(late, 1)],
+        "memory_steps_mib": [round(value) for value in memory[:: max(1, len(memory) // 6)]],
         "memory_growth": late / early,
     }
 

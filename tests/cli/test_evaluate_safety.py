@@ -24,7 +24,7 @@ def cases(tmp_path: Path) -> Path:
 
 
 def test_it_prints_the_shares_the_layers_and_what_was_missed(run: Run, cases: Path):
-    answer = run("evaluate", "safety", "--cases", cases)
+    answer = run("evaluate", "safety", "--cases", cases, "--no-reader")
     assert answer.code == 0
     assert "dangers found (recall)" in answer.out
     assert "false alarms" in answer.out
@@ -34,7 +34,7 @@ def test_it_prints_the_shares_the_layers_and_what_was_missed(run: Run, cases: Pa
 
 
 def test_json_is_one_object_with_flat_names_in_percent(run: Run, cases: Path):
-    answer = run("evaluate", "safety", "--cases", cases, "--json")
+    answer = run("evaluate", "safety", "--cases", cases, "--no-reader", "--json")
     record = answer.json
     assert (record["recall"], record["false_alarms"]) == (50.0, 0.0)
     assert record["recall_low"] < 50 < record["recall_high"]
@@ -44,9 +44,24 @@ def test_json_is_one_object_with_flat_names_in_percent(run: Run, cases: Path):
     assert record["alarms"] == []
 
 
+def test_the_texts_can_be_left_out(run: Run, cases: Path):
+    answer = run("evaluate", "safety", "--cases", cases, "--no-reader", "--no-list")
+    assert "dangers found (recall)" in answer.out
+    assert "swallows" not in answer.out
+    record = run("evaluate", "safety", "--cases", cases, "--no-reader", "--no-list", "--json").json
+    assert "misses" not in record
+    assert "alarms" not in record
+
+
+def test_a_split_that_does_not_exist_is_one_sentence(run: Run):
+    answer = run("evaluate", "safety", "--split", "dev", "--no-reader")
+    assert answer.code == 2
+    assert "no safety cases are called 'dev'" in answer.err
+
+
 def test_a_broken_file_is_one_sentence(run: Run, tmp_path: Path):
     path = tmp_path / "cases.jsonl"
     path.write_text("{}\n", encoding="utf-8")
-    answer = run("evaluate", "safety", "--cases", path)
+    answer = run("evaluate", "safety", "--cases", path, "--no-reader")
     assert answer.code == 2
     assert "line 1: expected" in answer.err

@@ -46,6 +46,23 @@ def test_cached_equals_uncached_token_for_token(name: str) -> None:
     assert max(len(each.tokens) for each in flat[0]) > 10
 
 
+@pytest.mark.parametrize("name", SEARCHES)
+def test_half_precision_and_gradients_are_no_obstacle(name: str) -> None:
+    torch.manual_seed(0)
+    table = torch.randn(31, 30, requires_grad=True)
+    options: dict[str, Any] = {"end": END, "limit": 8}
+
+    def run(dtype: torch.dtype) -> Any:
+        # both from the same coarse numbers, so that only the search's own precision could differ
+        def step(tokens: Tensor, state: Any) -> Any:
+            return table[tokens].to(torch.bfloat16).to(dtype), state
+
+        start = torch.full((2,), 30)
+        return _flat(SEARCHES[name](step, (start,), start, **options))
+
+    assert run(torch.bfloat16) == run(torch.float32)
+
+
 def _flat(found: list[Any]) -> list[Any]:
     return [each for row in found for each in (row if isinstance(row, list) else [row])]
 

@@ -93,11 +93,16 @@ def test_scores_are_the_models_own() -> None:
             assert each.score == pytest.approx(chain.score(each.tokens))
 
 
-def test_a_token_without_a_chance_is_not_drawn_even_by_the_last_number_below_one() -> None:
+def test_a_token_without_a_chance_is_drawn_by_neither_end_of_the_range() -> None:
     from allears.generation.decoding.sampling import _draw
 
-    scores = np.array([[0.0, 1.0, -np.inf, -np.inf]] * 2, np.float32)
-    assert _draw(scores, [np.nextafter(1.0, 0.0), 0.0]).tolist() == [1, 0]
+    nearly_one = np.nextafter(1.0, 0.0)  # the largest number that NumPy draws
+    barred = np.array([[-np.inf, 0.0, 1.0, -np.inf]] * 2)
+    assert _draw(barred, [0.0, nearly_one]).tolist() == [1, 2]
+    too_small_for_a_number = np.array([[-2000.0, 0.0, 1.0, -2000.0]] * 2)
+    assert _draw(too_small_for_a_number, [0.0, nearly_one]).tolist() == [1, 2]
+    for spread in np.random.default_rng(0).normal(size=(200, 1, 9)):
+        assert _draw(spread, [nearly_one]).tolist() == [8]
 
 
 def test_too_few_seeds_are_refused() -> None:

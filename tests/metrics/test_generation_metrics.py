@@ -1,109 +1,100 @@
-"""BLEU in its three meanings, and diversity: values worked out by hand."""
+"""All measures of replies at once: each under its name, with the number of its own function."""
 
 from __future__ import annotations
 
-import math
-import sys
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
 
-from allears.errors import AllearsError
-from allears.metrics.generation import avg_bleu, bleu, distinct_n, ead_n, moses_bleu
+from allears.metrics.bleu import avg_bleu, bleu
+from allears.metrics.closeness import cos_sim
+from allears.metrics.diversity import distinct_n, ead_n
+from allears.metrics.generation import PAL_VOCABULARY, generation_measures
+from allears.metrics.meteor import meteor
+from allears.understanding.sentiment import VaderSentiment
 
-# 6 tokens against 6; 5 words, 3 pairs, 1 triple and no four in common.
-HYPOTHESIS, REFERENCE = ["the cat sat on a mat"], ["the cat is on a mat"]
-
-
-def test_bleu_n_is_the_geometric_mean_of_n_precisions():
-    assert bleu(HYPOTHESIS, REFERENCE, 1) == pytest.approx(100 * 5 / 6)
-    assert bleu(HYPOTHESIS, REFERENCE, 2) == pytest.approx(100 * (5 / 6 * 3 / 5) ** (1 / 2))
-    assert bleu(HYPOTHESIS, REFERENCE, 3) == pytest.approx(100 * (5 / 6 * 3 / 5 * 1 / 4) ** (1 / 3))
-    assert bleu(HYPOTHESIS, REFERENCE, 4) == 0  # no smoothing
-
-
-def test_avg_bleu_is_the_mean_of_bleu_1_to_4_and_another_number_than_bleu_4():
-    expected = sum(bleu(HYPOTHESIS, REFERENCE, n) for n in (1, 2, 3, 4)) / 4
-    assert avg_bleu(HYPOTHESIS, REFERENCE) == pytest.approx(expected)
-    assert avg_bleu(HYPOTHESIS, REFERENCE) > bleu(HYPOTHESIS, REFERENCE, 4)
+REPLIES = ["I am so sorry to hear about your job.", "How do you feel now?", "That is great, well done!"]
+GOLD = ["I am sorry you lost your job.", "How are you feeling today?", "Well done, that is wonderful!"]
+ALWAYS = {
+    "bleu_1", "bleu_2", "bleu_3", "bleu_4", "avg_bleu", "moses_bleu", "rouge_l", "meteor", "meteor_synonyms",
+    "distinct_1", "distinct_2", "ead_1", "ead_2", "repetition", "length", "examples",
+}  # fmt: skip
 
 
-def test_bleu_counts_over_the_corpus_not_sentence_by_sentence():
-    hypotheses, references = ["a b c d", "x y"], ["a b c d", "p q"]
-    # together: 4 of 6 words, 3 of 4 pairs
-    assert bleu(hypotheses, references, 2) == pytest.approx(100 * (4 / 6 * 3 / 4) ** 0.5)
+def test_without_more_than_texts_it_measures_texts() -> None:
+    found = generation_measures(REPLIES, GOLD)
+    assert set(found) == ALWAYS
+    assert found["bleu_2"] == bleu(REPLIES, GOLD, 2)
+    assert found["avg_bleu"] == avg_bleu(REPLIES, GOLD)
+    assert found["meteor"] == meteor(REPLIES, GOLD)
+    assert found["distinct_2"] == distinct_n(REPLIES, 2)
+    assert found["ead_2"] == ead_n(REPLIES, 2, PAL_VOCABULARY)
+    assert found["examples"] == 3
+    assert found["length"] == pytest.approx((10 + 6 + 7) / 3)
 
 
-def test_a_short_answer_pays_the_brevity_penalty():
-    assert bleu(["a b c"], ["a b c d e"], 1) == pytest.approx(100 * math.exp(1 - 5 / 3))
+def test_rouge_l_is_the_packages() -> None:
+    scorer = RougeScorer(["rougeL"])
+    theirs = [scorer.score(gold, mine)["rougeL"].fmeasure for mine, gold in zip(REPLIES, GOLD, strict=True)]
+    assert generation_measures(REPLIES, GOLD)["rouge_l"] == pytest.approx(100 * np.mean(theirs))
 
 
-def test_a_word_is_not_counted_more_often_than_the_reference_has_it():
-    assert bleu(["the the the the"], ["the cat sat down"], 1) == pytest.approx(25)
+def test_perplexity_needs_losses() -> None:
+    found = generation_measures(REPLIES, GOLD, losses=[8.0, 6.0, 6.0], tokens=[4, 3, 3])
+    assert found["ppl"] == pytest.approx(np.exp(2.0))
+    assert found["ppl_word"] == pytest.approx(np.exp(20 / (8 + 6 + 6)))
+    assert set(generation_measures(REPLIES, GOLD, losses=[8.0, 6.0, 6.0])) == ALWAYS | {"ppl_word"}
 
 
-def test_bleu_ignores_case_and_separates_punctuation():
-    assert bleu(["Oh no, I am sorry."], ["oh no , i am sorry ."], 4) == pytest.approx(100)
-
-
-def test_moses_bleu_takes_tokens_as_they_are():
-    assert moses_bleu(["oh no , i am SORRY"], ["oh no , i am sorry"]) == pytest.approx(100)
-    assert moses_bleu(["oh no, i am sorry now"], ["oh no , i am sorry now"]) < 100
-    assert bleu(["oh no, i am sorry now"], ["oh no , i am sorry now"]) == pytest.approx(100)
-
-
-def test_moses_bleu_by_hand():
-    # 5 of 6 words, 4 of 5 pairs, 3 of 4 triples, 2 of 3 fours
-    assert moses_bleu(["a b c d e f"], ["a b c d e g"]) == pytest.approx(
-        100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25
+def test_strategies_are_ranked_as_far_as_the_model_ranked_them() -> None:
+    ranked = [["Others", "Question", "Information"], ["Question", "Others", "Information"], ["Others"] * 3]
+    found = generation_measures(
+        REPLIES, GOLD, strategies=ranked, gold_strategies=["Question", "Question", "Information"]
+    )
+    assert {name: found[name] for name in found if name.startswith("strategy")} == pytest.approx(
+        {"strategy_accuracy": 100 / 3, "strategy_top_2": 200 / 3, "strategy_top_3": 200 / 3}
     )
 
 
-@given(st.lists(st.text("abc ", min_size=1, max_size=20), min_size=1, max_size=5))
-def test_bleu_lies_between_0_and_100(texts):
-    assert -1e-6 <= avg_bleu(texts, texts[::-1]) <= 100 + 1e-6
+def test_persona_similarity_embeds_every_sentence_once() -> None:
+    asked: list[list[str]] = []
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        asked.append(list(texts))
+        return np.array([[len(text), text.count("e"), 1.0] for text in texts])
+
+    personas = [["I lost my job.", "I have a dog."], ["I have a dog."], []]
+    found = generation_measures(REPLIES, GOLD, personas=personas, embed=embed)
+    assert asked == [["I lost my job.", "I have a dog."], REPLIES]
+    assert found["cos_sim"] == cos_sim(
+        embed(REPLIES), [embed(persona) if persona else np.zeros((0, 3)) for persona in personas]
+    )
 
 
-def test_every_hypothesis_needs_a_reference():
-    with pytest.raises(ValueError, match="got 2 and 1"):
-        bleu(["a", "b"], ["a"])
+def test_without_any_persona_there_is_no_similarity() -> None:
+    found = generation_measures(REPLIES, GOLD, personas=[[], [], []], embed=lambda texts: np.ones((3, 1)))
+    assert set(found) == ALWAYS
 
 
-def test_without_sacrebleu_the_error_names_the_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    with pytest.raises(AllearsError, match=r'pip install "allears\[train\]"'):
-        bleu(["a"], ["a"])
+def test_sentiment_gain_is_the_reply_less_what_it_answers() -> None:
+    vader = VaderSentiment()
+    sources = ["I lost my job.", "I feel awful.", "I passed my exam!"]
+    found = generation_measures(REPLIES, GOLD, sources=sources, sentiment=vader.compound)
+    expected = np.mean(vader.compound(REPLIES)) - np.mean(vader.compound(sources))
+    assert found["sentiment_gain"] == pytest.approx(expected)
 
 
-def test_distinct_n_by_hand():
-    texts = ["I am here", "i am there"]
-    assert distinct_n(texts, 1) == pytest.approx(100 * 4 / 6)
-    assert distinct_n(texts, 2) == pytest.approx(100 * 3 / 4)
-    assert distinct_n(texts, 3) == pytest.approx(100)
+def test_a_perfect_and_a_silent_model() -> None:
+    perfect, silent = generation_measures(GOLD, GOLD), generation_measures(["", "", ""], GOLD)
+    assert perfect["bleu_4"] == pytest.approx(100)
+    assert perfect["rouge_l"] == pytest.approx(100)
+    assert all(silent[name] == 0 for name in ALWAYS - {"examples", "meteor_synonyms"})
 
 
-def test_ngrams_do_not_cross_from_one_text_into_the_next():
-    assert distinct_n(["a b", "a b"], 2) == pytest.approx(50)
-    assert distinct_n(["a", "b"], 2) == 0
-
-
-def test_ead_by_hand():
-    # 3 different words of 4, V = 10
-    assert ead_n(["a b a c"], 1, 10) == pytest.approx(100 * 3 / (10 * (1 - 0.9**4)))
-
-
-def test_ead_does_not_punish_length_the_way_distinct_does():
-    import random
-
-    source = random.Random(0)
-    vocabulary = [f"w{number}" for number in range(200)]
-    short, long = ([" ".join(source.choices(vocabulary, k=length))] for length in (50, 2000))
-    assert distinct_n(long, 1) < 0.2 * distinct_n(short, 1)
-    assert ead_n(long, 1, 200) == pytest.approx(ead_n(short, 1, 200), rel=0.15)
-    assert ead_n(long, 1, 200) == pytest.approx(100, rel=0.05)
-
-
-def test_no_texts_have_no_diversity():
-    assert distinct_n([], 1) == 0
-    assert ead_n([], 1, 100) == 0
+def test_every_reply_needs_a_reference() -> None:
+    with pytest.raises(ValueError, match="got 3 and 2"):
+        generation_measures(REPLIES, GOLD[:2])
+    with pytest.raises(ValueError, match="got 0 and 0"):
+        generation_measures([], [])

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from allears.cli import evaluate_safety, evaluate_understanding
+from allears.cli import evaluate_generation, evaluate_safety, evaluate_understanding
 from allears.cli.evaluate_tables import (
     comparison_table,
     measures_table,
@@ -21,7 +21,7 @@ from allears.cli.output import console
 from allears.cli.progress import watched
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
-from allears.metrics.generation import sacrebleu_metrics
+from allears.metrics.bleu import sacrebleu_metrics
 from allears.selection.evaluate import (
     Comparison,
     SelectionReport,
@@ -40,6 +40,7 @@ app = typer.Typer(
 
 app.command("understanding")(evaluate_understanding.understanding)
 app.command("safety")(evaluate_safety.safety)
+app.command("generation")(evaluate_generation.generation)
 
 MODEL = typer.Argument(
     help="A run folder, a bundle folder, or `default` (the model that ships with allears)."

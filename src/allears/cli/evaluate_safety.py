@@ -13,23 +13,33 @@ from rich.text import Text
 from allears.cli.evaluate_tables import cell, empty_table
 from allears.cli.output import console
 from allears.listener.safety.cases_file import read_cases, shipped_cases
-from allears.listener.safety.evaluate import LAYERS, Checked, SafetyReport, evaluate_safety
+from allears.listener.safety.evaluate import Checked, SafetyReport, evaluate_safety
 from allears.listener.safety.screen import CrisisScreen
 
 
 def safety(
     *,
+    split: str = typer.Option(
+        "test",
+        "--split",
+        help="Which of the shipped cases: train, valid (to build with) or test (to measure).",
+    ),
     cases: Path | None = typer.Option(
         None,
         "--cases",
-        help='A file of your own, {"text": ..., "label": ...} a line. Default: the shipped test cases.',
+        help='A file of your own instead, {"text": ..., "label": ...} a line.',
         show_default=False,
     ),
-    bundle: str | None = typer.Option(
-        None,
-        "--bundle",
-        help="Use the risk head of this bundle's reader as well (`default`: the one that ships with allears).",
-        show_default=False,
+    bundle: str = typer.Option(
+        "default", "--bundle", help="The bundle whose reader's risk head is one of the layers."
+    ),
+    no_reader: bool = typer.Option(
+        False, "--no-reader", help="Patterns and n-grams alone: the screen without any bundle."
+    ),
+    show: bool = typer.Option(
+        True,
+        "--list/--no-list",
+        help="List every miss and false alarm, or only the shares (who tunes must not read the test cases).",
     ),
     as_json: bool = typer.Option(
         False, "--json", help="Print one JSON object for machines instead of tables."
@@ -41,33 +51,34 @@ def safety(
 
         allears evaluate safety
 
-        allears evaluate safety --bundle default
+        allears evaluate safety --split valid --no-reader
 
         allears evaluate safety --cases my-messages.jsonl --json
     """
-    read = shipped_cases("test") if cases is None else read_cases(cases)
-    report = evaluate_safety(_screen(bundle), read)
-    where = "shipped test cases" if cases is None else str(cases)
+    read = shipped_cases(split) if cases is None else read_cases(cases)
+    report = evaluate_safety(_screen(None if no_reader else bundle), read)
+    where = f"shipped {split} cases" if cases is None else str(cases)
     if as_json:
-        record: dict[str, Any] = {"cases": where, "bundle": bundle} | report.flat()
-        record |= {"misses": [_plain(item) for item in report.misses]}
-        record |= {"alarms": [_plain(item) for item in report.alarms]}
+        record: dict[str, Any] = {"cases": where, "bundle": None if no_reader else bundle} | report.flat()
+        if show:
+            record |= {"misses": [_plain(item) for item in report.misses]}
+            record |= {"alarms": [_plain(item) for item in report.alarms]}
         typer.echo(json.dumps(record, ensure_ascii=False))
         return
-    console.print(_shares(report, where))
-    console.print(_layers(report))
+    for table in (_shares(report, where), _dangers(report), _layers(report)):
+        console.print(table)
     for title, items in (("missed", report.misses), ("false alarms", report.alarms)):
-        if items:
+        if items and show:
             console.print(_list(f"{title} ({len(items)})", items))
 
 
 def _screen(bundle: str | None) -> CrisisScreen:
     if bundle is None:
         return CrisisScreen()
-    from allears.listener.safety.reader_head import reader_and_ngrams
+    from allears.listener.safety.reader_head import ReaderHead
     from allears.understanding.runtime import OnnxReader
 
-    return CrisisScreen(reader_and_ngrams(OnnxReader.from_bundle(bundle)))
+    return CrisisScreen(ReaderHead(OnnxReader.from_bundle(bundle)))
 
 
 def _shares(report: SafetyReport, where: str) -> Table:
@@ -75,25 +86,29 @@ def _shares(report: SafetyReport, where: str) -> Table:
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("n", justify="right")
     table.add_row("dangers found (recall)", cell(report.recall), f"{report.dangers:,}")
-    for danger, found in report.by_danger.items():
-        table.add_row(f"  {danger.value}", cell(found), "")
     table.add_row("false alarms", cell(report.false_alarms), f"{report.harmless:,}")
     table.add_row("named the right danger", cell(report.kind_named), "")
     return table
 
 
 def _layers(report: SafetyReport) -> Table:
-    table = empty_table("layers, each alone (%)", "layer")
+    table = empty_table("what each layer would find alone (%)", "layer")
     for heading in ("recall", "false alarms", "found by no other"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for layer in LAYERS:
-        table.add_row(
-            layer,
-            cell(report.layer_recall[layer]),
-            cell(report.layer_false_alarms[layer]),
-            f"{report.only[layer]:,}",
-        )
-    table.add_row("both together only", "", "", f"{report.together:,}")
+    for layer, recall in report.layer_recall.items():
+        table.add_row(layer, cell(recall), cell(report.layer_false_alarms[layer]), f"{report.only[layer]:,}")
+    table.add_row("only together", "", "", f"{report.together:,}")
+    return table
+
+
+def _dangers(report: SafetyReport) -> Table:
+    """Which layer is good at what."""
+    table = empty_table("recall by danger (%)", "danger")
+    for heading in ("all layers", *report.layer_recall):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for danger, found in report.by_danger.items():
+        alone = (f"{kinds[danger].value:.1f}" for kinds in report.layer_by_danger.values())
+        table.add_row(danger.value, cell(found), *alone)
     return table
 
 
@@ -102,7 +117,7 @@ def _list(title: str, items: tuple[Checked, ...]) -> Table:
     for heading in ("certainty", "message", "what was seen"):
         table.add_column(heading)
     for item in items:
-        seen = ", ".join(found.name for found in item.screening.evidence if found.weight >= 0.1)
+        seen = ", ".join(_seen(item))
         table.add_row(
             item.case.label, f"{item.screening.certainty:.2f}", Text(item.case.text), Text(seen or "nothing")
         )
@@ -115,5 +130,14 @@ def _plain(item: Checked) -> dict[str, Any]:
         "label": item.case.label,
         "note": item.case.note,
         "certainty": round(item.screening.certainty, 4),
-        "seen": [found.name for found in item.screening.evidence if found.weight >= 0.1],
+        "seen": _seen(item),
     }
+
+
+def _seen(item: Checked) -> list[str]:
+    """The patterns by their names, the heads with theirs: "reader: abuse"."""
+    return [
+        found.name if found.layer == "patterns" else f"{found.layer}: {found.name}"
+        for found in item.screening.evidence
+        if found.weight >= 0.1
+    ]

@@ -11,7 +11,7 @@ from typer.main import get_group
 
 # each is a module of this package, with an `app` or with a function of the same name
 COMMANDS = (
-    "chat", "serve", "memory",
+    "chat", "serve", "memory", "pool",
     "data", "analyse", "evaluate", "index", "persona", "reddit", "train", "export", "annotate",
 )  # fmt: skip
 

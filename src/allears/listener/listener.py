@@ -1,8 +1,10 @@
 """One turn, from the door to the answer. This is the only place that knows the order.
 
-message -> screen -> remember -> read -> propose -> rank -> review -> reply + why
+message -> encode -> read -> screen -> remember -> propose -> rank -> review -> reply + why
 
-The encoder runs over two texts, the conversation and the last message; reading and ranking share them.
+The encoder runs over two texts, the conversation and the last message; screening, reading, remembering and ranking
+share them. Nothing is remembered, proposed or generated before the screen has let a message pass, and one that cannot
+be encoded or read is screened all the same.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,17 +39,19 @@ from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, rank
 from allears.listener.safety.dangers import SafetyState
+from allears.listener.safety.patterns import pattern_table
+from allears.listener.safety.reader_head import RISK, ReaderHead
 from allears.listener.safety.replies import fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
-from allears.listener.senses import Senses, mood
+from allears.listener.senses import Sensed, Senses, mood
 from allears.listener.stages import stage, strategies
 from allears.selection.evaluate import Watch, unwatched
-from allears.selection.runtime import EncodedQueries, OnnxSelector
+from allears.selection.runtime import Comparison, EncodedQueries, OnnxSelector, Text
 from allears.selection.selector import Query
-from allears.understanding.persona.contract import PersonaExtractor
+from allears.understanding.persona.contract import PersonaExtractor, SharesEncoder
 from allears.understanding.persona.memory import merge
-from allears.understanding.persona.provenance import extract_persona
+from allears.understanding.persona.provenance import Extraction, extract_each
 
 CONTEXT_TURNS = 6
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
@@ -86,13 +91,22 @@ class Listener:
     ) -> Listener:
         """Open a bundle, with the shipped pool and your own `pools` beside it (or, with `shipped=False`, alone).
 
-        The pool's index is built the first time (half a minute) and kept in the cache folder.
+        The pool's index is built the first time (half a minute) and kept in the cache folder. A bundle without a
+        persona extractor remembers what a person says of themselves in their own words.
         """
-        from allears.understanding.persona.loading import load_extractor
+        from allears.understanding.persona.bundled import has_extractor
+        from allears.understanding.persona.copying import CopyingExtractor
+        from allears.understanding.persona.runtime import OnnxExtractor
         from allears.understanding.runtime import OnnxReader
 
-        selector = OnnxSelector.from_bundle(bundle, threads=threads)
-        reader = OnnxReader.from_bundle(bundle, encoder=selector.encoder, tokenizer=selector.tokenizer)
+        with ThreadPoolExecutor(1) as beside:
+            tables = beside.submit(pattern_table)  # the screen's, which are read while the graphs are loaded
+            selector = OnnxSelector.from_bundle(bundle, threads=threads)
+            tables.result()
+        reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
+        extractor: PersonaExtractor = CopyingExtractor()
+        if has_extractor(selector.card):
+            extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
         lines: list[Line] = shipped_pool() if shipped else []
         for pool in pools:
             lines += read_pool(pool)
@@ -101,10 +115,10 @@ class Listener:
         index = open_index(lines, selector, folder=cache, watch=watch)
         return cls(
             selector,
-            Senses(reader),
+            Senses(reader, selector.card.limits),
             [PoolProposer(index)],
-            screen=CrisisScreen(),
-            extractor=load_extractor("copy"),
+            screen=CrisisScreen(ReaderHead(reader) if RISK in reader.card.heads else None),
+            extractor=extractor,
             country=country,
         )
 
@@ -134,29 +148,58 @@ class Listener:
             _Turn(_checked(message), conversation or Conversation(id="", turns=()), seed)
             for message, conversation, seed in zip(messages, conversations, seeds, strict=True)
         ]
+        unread: Exception | None = None
+        try:
+            self._sense(turns)
+        except Exception as error:  # raised below, unless everybody here is in danger and has their answer
+            unread = error
         with clock(turns, "screen"):
             for turn in turns:
                 self._screen(turn)
         open_turns = [turn for turn in turns if turn.reply is None]
         if open_turns:
+            if unread is not None:
+                raise unread
+            contexts = [text for turn in open_turns for text in turn.texts]
             with clock(open_turns, "remember"):
-                for turn in open_turns:
-                    self._remember(turn)
-            with clock(open_turns, "encode"):
+                self._remember(open_turns, contexts[1::2])
+            with clock(open_turns, "encode"):  # the personas, now that they are known
                 encoded = self.selector.encode_queries(
-                    [query for turn in open_turns for query in turn.queries]
+                    [query for turn in open_turns for query in turn.queries], contexts
                 )
             with clock(open_turns, "read"):
-                self._read(open_turns, encoded)
-            for row, turn in enumerate(open_turns):
-                self._choose(turn, [encoded.row(2 * row), encoded.row(2 * row + 1)])
+                self._understand(open_turns)
+            with clock(open_turns, "propose"):
+                for row, turn in enumerate(open_turns):
+                    self._propose(turn, encoded.rows(2 * row, 2 * row + 2))
+            with clock(open_turns, "rank"):
+                self._rank(open_turns)
+            with clock(open_turns, "review"):
+                for turn in open_turns:
+                    self._decide(turn)
         return [turn.finished() for turn in turns]
 
     # --- the steps
 
+    def _sense(self, turns: Sequence[_Turn]) -> None:
+        """Encodes the conversation and the last message of each turn, and reads them."""
+        with clock(turns, "encode"):
+            asked = [query for turn in turns for query in turn.queries]
+            contexts = self.selector.encode_contexts(asked)
+        with clock(turns, "read"):
+            sensed = self.senses.read(contexts[::2], contexts[1::2])
+            for row, turn in enumerate(turns):
+                turn.texts, turn.sensed = contexts[2 * row : 2 * row + 2], sensed[row]
+
     def _screen(self, turn: _Turn) -> None:
         state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
-        found = self.screen.check(turn.message, turn.conversation.turns, state)
+        found = self.screen.check(
+            turn.message,
+            turn.conversation.turns,
+            state,
+            read=turn.sensed.risk,
+            in_part=turn.sensed.in_part,
+        )
         turn.screening = found.to_dict()
         turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
         if found.answer:
@@ -175,18 +218,24 @@ class Listener:
                 seed=turn.seed,
             )
 
-    def _read(self, turns: Sequence[_Turn], encoded: EncodedQueries) -> None:
-        for turn, (emotions, read) in zip(
-            turns, self.senses.read(encoded.contexts[::2], encoded.contexts[1::2]), strict=True
-        ):
-            turn.emotions = mood(emotions, turn.conversation.labels.get("mood", {}), turn.message)
+    def _understand(self, turns: Sequence[_Turn]) -> None:
+        """What was read, together with what is known of the conversation."""
+        for turn in turns:
+            turn.emotions = mood(turn.sensed.emotions, turn.conversation.labels.get("mood", {}), turn.message)
             turn.labels = {**turn.labels, "mood": dict(turn.emotions[:KEPT_EMOTIONS])}
             turn.stage = stage(turn.turns, turn.emotions)
-            turn.strategies = strategies(read, turn.stage, turn.turns)
+            turn.strategies = strategies(turn.sensed.strategies, turn.stage, turn.turns)
 
-    def _remember(self, turn: _Turn) -> None:
-        number = len(turn.conversation.turns) + 1
-        told = extract_persona(self.extractor, [(number, turn.message)])
+    def _remember(self, turns: Sequence[_Turn], messages: Sequence[Text]) -> None:
+        """`messages`: the last message of each, as the encoder read it."""
+        extractor = self.extractor
+        if isinstance(extractor, SharesEncoder):
+            extractor = extractor.knowing(messages)
+        said = [(len(turn.conversation.turns) + 1, turn.message) for turn in turns]
+        for turn, told in zip(turns, extract_each(extractor, said), strict=True):
+            self._learn(turn, told)
+
+    def _learn(self, turn: _Turn, told: Extraction) -> None:
         merged = merge(turn.persona, told.kept)
         turn.learned = tuple(
             sentence for sentence in merged.persona.sentences if sentence not in turn.persona.sentences
@@ -196,35 +245,35 @@ class Listener:
         limit = self.selector.card.limits.persona_sentences
         # what was just said is in the context already; the persona is what is known from before
         before = [sentence.text for sentence in merged.persona.sentences if sentence not in turn.learned]
-        turn.query = Query(turn.turns[-CONTEXT_TURNS:], tuple(before[-limit:] if limit else ()))
-        turn.queries = (turn.query, Query(turn.turns[-1:]))
+        whole = Query(turn.turns[-CONTEXT_TURNS:], tuple(before[-limit:] if limit else ()))
+        turn.queries = (whole, Query(turn.turns[-1:]))
 
-    def _choose(self, turn: _Turn, queries: Sequence[EncodedQueries]) -> None:
+    def _propose(self, turn: _Turn, queries: EncodedQueries) -> None:
         """`queries`: the conversation, and the last message alone. A reply must fit both."""
-        query = queries[0]
-        with clock([turn], "propose"):
-            proposed = [
-                proposer.propose(
-                    Request(
-                        turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed, each
-                    )
-                )
+        turn.encoded = queries
+        told = turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed
+        turn.proposed = without_doubles(
+            [
+                proposer.propose(Request(*told, queries.row(row)))
                 for proposer in self.proposers
-                for each in queries
+                for row in range(len(queries))
             ]
-            proposed = without_doubles(proposed)
-        with clock([turn], "rank"):
-            scores = [
-                np.mean(
-                    [self.selector.rank(each, part.states, part.chosen[None])[0] for each in queries], axis=0
-                )
-                for part in proposed
-            ]
+        )
+
+    def _rank(self, turns: Sequence[_Turn]) -> None:
+        """CoBERT compares the proposals of all turns in one go; the rest of the ranking is each turn's own."""
+        comparisons = [
+            Comparison(turn.encoded, part.states, part.chosen) for turn in turns for part in turn.proposed
+        ]
+        scores = iter(self.selector.compare(comparisons))
+        for turn in turns:
+            proposals = [proposal for part in turn.proposed for proposal in part.proposals]
+            fits = np.concatenate([next(scores).mean(axis=0) for _ in turn.proposed])
             moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage)
-            proposals = [proposal for each in proposed for proposal in each.proposals]
-            ranked = _pick(rank(proposals, np.concatenate(scores), moment, self.weights), turn.seed)
-        with clock([turn], "review"):
-            kept, refused = self._review(ranked)
+            turn.ranked = _pick(rank(proposals, fits, moment, self.weights), turn.seed)
+
+    def _decide(self, turn: _Turn) -> None:
+        kept, refused = self._review(turn.ranked)
         turn.reply, turn.said = kept[0].proposal.text, kept[0].proposal.strategy
         turn.why = Why(
             "reply",
@@ -233,7 +282,7 @@ class Listener:
             turn.said,
             turn.strategies,
             turn.stage,
-            self._persona_use(turn, kept[0].proposal, proposed, query),
+            self._persona_use(turn, kept[0].proposal),
             turn.learned,
             turn.changes,
             tuple(kept[:SHOWN]),
@@ -251,16 +300,15 @@ class Listener:
             refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
         raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
 
-    def _persona_use(
-        self, turn: _Turn, said: Proposal, proposed: Sequence[Proposed], query: EncodedQueries
-    ) -> tuple[PersonaUse, ...]:
+    def _persona_use(self, turn: _Turn, said: Proposal) -> tuple[PersonaUse, ...]:
         """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence."""
-        if not turn.query.persona:
+        known = turn.queries[0].persona
+        if not known:
             return ()
-        source = next(each for each in proposed if said in each.proposals)
+        source = next(each for each in turn.proposed if said in each.proposals)
         candidate = int(source.chosen[source.proposals.index(said)])
-        shares = self.selector.persona_attention(query, source.states.of(candidate))
-        pairs = zip(turn.query.persona, shares, strict=True)
+        shares = self.selector.persona_attention(turn.encoded, source.states.of(candidate))
+        pairs = zip(known, shares, strict=True)
         return tuple(
             sorted((PersonaUse(text, float(share)) for text, share in pairs), key=lambda use: -use.weight)
         )
@@ -274,6 +322,7 @@ class _Turn:
         self.turns = (*conversation.turns, Turn(Role.SEEKER, message))
         self.persona: Persona = conversation.personas.get(Role.SEEKER.value, Persona())
         self.milliseconds: dict[str, float] = {}
+        self.sensed = Sensed()
         self.screening: Mapping[str, Any] = {}
         self.labels: Mapping[str, Any] = conversation.labels
         self.emotions: Likely = ()
@@ -281,8 +330,11 @@ class _Turn:
         self.stage = ""
         self.learned: tuple[PersonaSentence, ...] = ()
         self.changes: tuple[Change, ...] = ()
-        self.query = Query(())
-        self.queries: tuple[Query, ...] = ()
+        self.queries = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
+        self.texts: list[Text] = []  # the contexts of the two queries, as the encoder read them
+        self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
+        self.proposed: list[Proposed] = []
+        self.ranked: list[Ranked] = []
         self.reply: str | None = None
         self.said = ""  # the strategy of the reply
         self.why = Why("reply")
@@ -301,12 +353,12 @@ class _Turn:
 
 @contextmanager
 def clock(turns: Sequence[_Turn], step: str) -> Iterator[None]:
-    """Notes how long a step took; several turns at once share it."""
+    """Notes how long a step took, all its parts together; several turns at once share it."""
     start = time.perf_counter()
     yield
     share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
     for turn in turns:
-        turn.milliseconds[step] = round(share, 2)
+        turn.milliseconds[step] = round(turn.milliseconds.get(step, 0.0) + share, 2)
 
 
 def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.listener.contract import Proposed, Request
+from allears.listener.contract import Proposal, Proposed, Request
 from allears.listener.pool import proposal
 from allears.selection.index import CandidateIndex
 
@@ -14,12 +14,21 @@ class PoolProposer:
 
     def __init__(self, index: CandidateIndex, *, count: int = FIRST_STAGE):
         self.index, self.count = index, count
+        self._reader = index.reader
+        self._read: dict[int, Proposal] = {}  # by position: what was proposed once need not be parsed again
 
     def propose(self, request: Request) -> Proposed:
         positions, _ = self.index.nearest(
             request.encoded.vectors, min(self.count, len(self.index)), exact=True
         )
-        found = (self.index.reader.candidate(int(position)) for position in positions[0])
-        return Proposed(
-            tuple(proposal(each.text, each.tags) for each in found), self.index.reader.states, positions[0]
-        )
+        chosen = positions[0]
+        return Proposed(tuple(map(self._proposal, chosen.tolist())), self.index.reader.states, chosen)
+
+    def _proposal(self, position: int) -> Proposal:
+        if self._reader is not self.index.reader:  # replies were added or removed, and positions moved
+            self._reader, self._read = self.index.reader, {}
+        found = self._read.get(position)
+        if found is None:
+            candidate = self._reader.candidate(position)
+            found = self._read[position] = proposal(candidate.text, candidate.tags)
+        return found

@@ -9,7 +9,7 @@ weight whatever scale a model's scores have. Every part that moved a proposal is
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from allears.conversation import Role, Turn
 from allears.listener.contract import Likely, Proposal, Ranked
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
-from allears.listener.wording import opening, overlap, presumed, stems, telling
+from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
 from allears.understanding.labels import POLARITY_OF
 
 
@@ -35,9 +35,11 @@ class Weights:
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     far: float = 0.25  # for each further word that has not come up
     mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
+    named: float = 0.6  # and more if it names a person, a thing or an event: that is what the person is there for
     repeated: float = 4.0  # said already, or nearly
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5
+    hears_first: float = 0.5  # a question that begins with what was heard
     short: float = 0.4  # a very short reply to somebody who told a lot
 
 
@@ -60,75 +62,101 @@ def rank(
     """All proposals that were not said before, best first. Equal ones keep the order they came in."""
     spread = float(scores.std()) or 1.0
     standard = (scores - scores.mean()) / spread
-    heard = [turn.text for turn in moment.turns if turn.speaker is Role.SEEKER]
-    said = [turn.text for turn in moment.turns if turn.speaker is Role.SUPPORTER]
-    known = stems(turn.text for turn in moment.turns)
-    lately = stems(heard[-2:])
+    known = _Known.of(moment)
     ranked = []
     for proposal, score, value in zip(proposals, scores, standard, strict=True):
-        if proposal.text in said:
+        if proposal.text in known.said:
             continue
-        parts = _parts(proposal, moment, heard, said, known, lately, weights)
+        parts = _parts(proposal, known, weights)
         total = weights.score * float(value) + sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
 
 
-def _parts(
-    proposal: Proposal,
-    moment: Moment,
-    heard: Sequence[str],
-    said: Sequence[str],
-    known: frozenset[str],
-    lately: frozenset[str],
-    weights: Weights,
-) -> list[tuple[str, float]]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What all proposals of a moment are held against, found once for all of them."""
+
+    stage: str
+    strategies: Mapping[str, float]
+    best_strategy: float
+    emotions: Mapping[str, float]
+    good: float  # how likely what was said is something good
+    said: tuple[str, ...]  # by us
+    everything: frozenset[str]  # stems of all that was said
+    lately: frozenset[str]  # of the person's last turns
+    our_last: frozenset[str]  # of our last replies, without what the person took up
+    openings: frozenset[tuple[str, ...]]
+    told_a_lot: bool
+
+    @classmethod
+    def of(cls, moment: Moment) -> _Known:
+        heard = [turn.text for turn in moment.turns if turn.speaker is Role.SEEKER]
+        said = tuple(turn.text for turn in moment.turns if turn.speaker is Role.SUPPORTER)
+        lately = stems(heard[-2:])
+        return cls(
+            moment.stage,
+            dict(moment.strategies),
+            max((chance for _, chance in moment.strategies), default=0.0),
+            dict(moment.emotions),
+            positive(moment.emotions),
+            said,
+            stems(turn.text for turn in moment.turns),
+            lately,
+            stems(said[-3:]) - lately,
+            frozenset(opening(text) for text in said[-4:]),
+            bool(heard) and len(heard[-1].split()) > 20,
+        )
+
+
+def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
     parts: list[tuple[str, float]] = []
     if proposal.strategy:
-        best = max(chance for _, chance in moment.strategies)
-        chance = dict(moment.strategies).get(proposal.strategy, 0.0)
-        parts.append(
-            (f"strategy {proposal.strategy}", weights.strategy * math.log((chance + 0.02) / (best + 0.02)))
-        )
-    parts += _mood(proposal, moment, weights)
-    if proposal.stage and proposal.stage != moment.stage:
-        apart = {proposal.stage, moment.stage} & {"opening", "ending"}
+        chance = known.strategies.get(proposal.strategy, 0.0)
+        share = math.log((chance + 0.02) / (known.best_strategy + 0.02))
+        parts.append((f"strategy {proposal.strategy}", weights.strategy * share))
+    parts += _mood(proposal, known, weights)
+    if proposal.stage and proposal.stage != known.stage:
+        apart = {proposal.stage, known.stage} & {"opening", "ending"}
         parts.append((f"for the {proposal.stage} stage", -weights.stage * (6 if apart else 1)))
-    new = presumed(proposal.text, known)
+    new = presumed(proposal.text, known.everything)
     if new:
         cost = weights.presumed * (0.5 if proposal.text.endswith("?") else 1.0)
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
-    strange = telling(proposal.text) - known - new
+    own = telling(proposal.text)
+    strange = own - known.everything - new
     if len(strange) > 1:
         parts.append(("far from what was said", -weights.far * min(4, len(strange) - 1)))
-    taken_up = telling(proposal.text) & lately
+    taken_up = own & known.lately
     if taken_up:
-        parts.append((f"takes up {', '.join(sorted(taken_up))}", weights.mentioned * min(2, len(taken_up))))
-    alike = max((overlap(proposal.text, text) for text in said), default=0.0)
+        named = particular(proposal.text) & taken_up
+        worth = weights.mentioned * min(2, len(taken_up)) + weights.named * min(2, len(named))
+        parts.append((f"takes up {', '.join(sorted(taken_up))}", worth))
+    alike = max((overlap(proposal.text, text) for text in known.said), default=0.0)
     if alike > 0.6:
         parts.append(("said before", -weights.repeated * alike))
-    again = telling(proposal.text) & stems(said[-3:]) - lately
+    again = own & known.our_last
     if again:
         parts.append(("on the same thing as an earlier reply", -weights.same_thing * min(2, len(again))))
-    if said and opening(proposal.text) in {opening(text) for text in said[-4:]}:
+    if opening(proposal.text) in known.openings:
         parts.append(("begins like an earlier reply", -weights.same_opening))
-    if len(proposal.text.split()) < 7 and heard and len(heard[-1].split()) > 20:
+    if proposal.strategy == "Question" and known.stage == "exploration" and hears_first(proposal.text):
+        parts.append(("hears first", weights.hears_first))
+    if known.told_a_lot and len(proposal.text.split()) < 7:
         parts.append(("short for so much told", -weights.short))
     return parts
 
 
-def _mood(proposal: Proposal, moment: Moment, weights: Weights) -> list[tuple[str, float]]:
+def _mood(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
     """A reply's own emotions against those that were read."""
     own = [emotion for emotion in proposal.emotions if emotion != ANY]
-    if not own or not moment.emotions:
+    if not own or not known.emotions:
         return []
-    chances = dict(moment.emotions)
-    fit = sum(chances.get(emotion, 0.0) for emotion in own)
+    fit = sum(known.emotions.get(emotion, 0.0) for emotion in own)
     parts = [("emotion", weights.emotion * min(1.0, 2 * fit))]
-    good = positive(moment.emotions)
     bright = sum(POLARITY_OF[emotion] == "positive" for emotion in own) / len(own)
-    against = abs(bright - good) - 0.5
+    against = abs(bright - known.good) - 0.5
     if against > 0:
         parts.append(("against the mood", -weights.against_mood * 2 * against))
     return parts

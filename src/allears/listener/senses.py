@@ -1,4 +1,4 @@
-"""How the listener reads a turn: what the person feels, and what a supporter would do next.
+"""How the listener reads a turn: whether there is danger, what the person feels, what a supporter would do next.
 
 The ranker has encoded the conversation and the last message already, with the same encoder. The heads answer from
 those states, so reading costs no encoder pass of its own.
@@ -7,11 +7,14 @@ those states, so reading costs no encoder pass of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from allears.listener.contract import Likely
+from allears.listener.safety.reader_head import RISK, most_pieces
 from allears.selection.runtime import Text
+from allears.text.layout import Limits
 from allears.understanding.heads import HEADS
 from allears.understanding.runtime import OnnxReader
 
@@ -20,16 +23,24 @@ NOW = 0.4  # of a mood is what was read in this turn, if it was a turn of some l
 LENGTH = 10  # words; shorter messages ("yes, he did") say less about a mood
 
 
-class Senses:
-    """The reader's answers, as the listener wants them."""
+class Sensed(NamedTuple):
+    """What was read in one turn."""
 
-    def __init__(self, reader: OnnxReader):
-        self.reader = reader
+    emotions: Likely = ()  # 32, of the message
+    strategies: Likely = ()  # 8, by the conversation
+    risk: Mapping[str, float] | None = None  # of the message; None, if the reader has no such head
+    in_part: bool = False  # the message was too long to be read to its end
+
+
+class Senses:
+    """The reader's answers, as the listener wants them. `limits` are those of whoever encodes: the ranker's."""
+
+    def __init__(self, reader: OnnxReader, limits: Limits | None = None):
+        self.reader, self.limits = reader, limits or reader.card.limits
         for name in (EMOTION, STRATEGY):
             reader.needs(name)
 
-    def read(self, conversations: Sequence[Text], messages: Sequence[Text]) -> list[tuple[Likely, Likely]]:
-        """For each: the 32 emotions of the message, and the 8 strategies by the conversation, likeliest first."""
+    def read(self, conversations: Sequence[Text], messages: Sequence[Text]) -> list[Sensed]:
         texts = [*conversations, *messages]
         width = max(len(text.ids) for text in texts)
         states = np.zeros((len(texts), width, texts[0].states.shape[-1]), np.float32)
@@ -39,7 +50,17 @@ class Senses:
         found = self.reader.from_states(states, mask)
         count = len(conversations)
         strategies, emotions = found[STRATEGY][:count], found[EMOTION][count:]
-        return [(likely(EMOTION, emotions[row]), likely(STRATEGY, strategies[row])) for row in range(count)]
+        risks = found[RISK][count:].tolist() if RISK in found else None
+        longest = 2 + most_pieces(self.limits)  # with its first and last sign
+        return [
+            Sensed(
+                likely(EMOTION, emotions[row]),
+                likely(STRATEGY, strategies[row]),
+                dict(zip(self.reader.card.heads[RISK], risks[row], strict=True)) if risks else None,
+                in_part=len(messages[row].ids) >= longest,
+            )
+            for row in range(count)
+        ]
 
 
 def mood(read: Likely, before: Mapping[str, float], message: str) -> Likely:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+KEPT = 10_000  # answers that each of these functions keeps: a pool's replies come again and again
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 _HERE = Path(__file__).parent
@@ -33,7 +34,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace("\u2019", "'"))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=KEPT)
 def stem(word: str) -> str:
     """A word without its commonest endings; words for the same thing become one."""
     if word in _GROUP:
@@ -47,18 +48,23 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 4 else word
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=KEPT)
 def particular(text: str) -> frozenset[str]:
     """Stems of the words that name a thing, a person or an event."""
-    return frozenset(stem(word) for word in words(text) if word in _PARTICULAR)
+    return frozenset(stem(word) for word in _bare(text) if word in _PARTICULAR)
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=KEPT)
 def telling(text: str) -> frozenset[str]:
     """Stems of all words that are not common in replies to anybody."""
     return frozenset(
-        stem(word) for word in words(text) if len(word) > 2 and word not in _PLAIN and "'" not in word
+        stem(word) for word in _bare(text) if len(word) > 2 and word not in _PLAIN and "'" not in word
     )
+
+
+def _bare(text: str) -> list[str]:
+    """The words without a possessive: what is said of the dog's basket is said of the dog."""
+    return [word.removesuffix("'s") for word in words(text)]
 
 
 def stems(texts: Iterable[str]) -> frozenset[str]:
@@ -71,12 +77,30 @@ def presumed(reply: str, said: frozenset[str]) -> frozenset[str]:
     return particular(reply) - said
 
 
+@lru_cache(maxsize=KEPT)
+def vocabulary(reply: str) -> frozenset[str]:
+    """The different words of a reply."""
+    return frozenset(words(reply))
+
+
 def overlap(first: str, second: str) -> float:
-    """Share of the shorter text's different words that the other has too."""
-    one, other = set(words(first)), set(words(second))
+    """Share of the shorter reply's different words that the other has too."""
+    one, other = vocabulary(first), vocabulary(second)
     return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
+@lru_cache(maxsize=KEPT)
 def opening(text: str, count: int = 2) -> tuple[str, ...]:
     """How a reply begins."""
     return tuple(words(text)[:count])
+
+
+_SENTENCE_END = re.compile(r"[.!?]\s+(?=\S)")
+
+
+@lru_cache(maxsize=KEPT)
+def hears_first(text: str) -> bool:
+    """Whether something is said before the question that closes a reply."""
+    sentences = _SENTENCE_END.split(text.rstrip())
+    ends = _SENTENCE_END.findall(text.rstrip())
+    return text.rstrip().endswith("?") and len(sentences) > 1 and ends[0][0] != "?"

@@ -1,96 +1,103 @@
-"""Measures of written replies: BLEU in the three ways the papers report it, and how varied replies are.
+"""All measures of written replies at once, under the names that `--json` prints.
 
-Three different numbers go by the name BLEU, so they have three names here:
-
-- `bleu(..., n)`: corpus BLEU-n, uniform weights up to n, on text that is tokenised here;
-- `avg_bleu`: the ED paper's AVG BLEU, the mean of BLEU-1, -2, -3 and -4;
-- `moses_bleu`: BLEU-4 as the Moses script multi-bleu.perl computes it (MoEL, MIME), on text that its author
-  tokenised already.
-
-All are percentages. No smoothing: without a single matching n-gram of some order, BLEU is 0.
+Shares and BLEU-like scores are percentages; `cos_sim` is a cosine, `sentiment_gain` a difference of VADER's compound.
+The papers' BLEUs are three different numbers (see `bleu.py`); `moses_bleu` gets the tokens of `text.tokenizer.words`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from allears.errors import AllearsError
+import numpy as np
+import numpy.typing as npt
+
+from allears.metrics.bleu import avg_bleu, bleu, moses_bleu
+from allears.metrics.closeness import cos_sim, sentiment_gain
+from allears.metrics.diversity import distinct_n, ead_n, repetition_rate
+from allears.metrics.meteor import has_synonyms, meteor
+from allears.metrics.perplexity import ppl, ppl_word
+from allears.metrics.rouge import rouge_l
+from allears.metrics.strategies import strategy_top_n
 from allears.text.tokenizer import words
 
-Split = Callable[[str], list[str]]
+Embed = Callable[[Sequence[str]], npt.ArrayLike]  # texts to vectors [N, d]
+Sentiment = Callable[[Sequence[str]], npt.ArrayLike]  # texts to one number each
+
+# EAD divides by what a vocabulary of this size would give: Blenderbot-small's, as in PAL, for every model alike.
+# (By each model's own, a model could look more varied for knowing fewer words.)
+PAL_VOCABULARY = 54_944
 
 
-def bleu(hypotheses: Sequence[str], references: Sequence[str], n: int = 4) -> float:
-    """Corpus BLEU-n: the geometric mean of the precisions of 1-grams to n-grams, with equal weights, times
-    the brevity penalty. One reference per hypothesis; lower-cased, tokenised like mteval-v13a."""
-    if n < 1:
-        raise ValueError(f"BLEU-n needs n of at least 1, got {n}")
-    return _corpus_bleu(hypotheses, references, n, tokenize="13a")
+def generation_measures(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    *,
+    vocabulary_size: int = PAL_VOCABULARY,
+    losses: Sequence[float] | None = None,
+    tokens: Sequence[int] | None = None,
+    strategies: Sequence[Sequence[str]] | None = None,
+    gold_strategies: Sequence[str] | None = None,
+    personas: Sequence[Sequence[str]] | None = None,
+    embed: Embed | None = None,
+    sources: Sequence[str] | None = None,
+    sentiment: Sentiment | None = None,
+) -> dict[str, float]:
+    """What can be measured with what is given, by name.
 
-
-def avg_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """The ED paper's AVG BLEU: the mean of BLEU-1, BLEU-2, BLEU-3 and BLEU-4."""
-    return sum(bleu(hypotheses, references, n) for n in (1, 2, 3, 4)) / 4
-
-
-def moses_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Corpus BLEU-4 with brevity penalty as multi-bleu.perl -lc computes it: tokens are what whitespace
-    separates, so pass text that is tokenised already (MoEL and MIME tokenise with NLTK)."""
-    return _corpus_bleu(hypotheses, references, 4, tokenize="none")
-
-
-def _corpus_bleu(hypotheses: Sequence[str], references: Sequence[str], n: int, *, tokenize: str) -> float:
-    if len(hypotheses) != len(references) or not hypotheses:
-        raise ValueError(
-            f"BLEU needs one reference per hypothesis: got {len(hypotheses)} and {len(references)}"
-        )
-    metric = sacrebleu_metrics().BLEU(
-        max_ngram_order=n, tokenize=tokenize, lowercase=True, smooth_method="none", force=True
-    )
-    return float(metric.corpus_score(list(hypotheses), [list(references)]).score)
-
-
-def sacrebleu_metrics() -> Any:
-    """The library behind BLEU, imported when first needed; an `AllearsError` when it is not installed."""
-    try:
-        from sacrebleu import metrics
-    except ImportError as error:
-        raise AllearsError('BLEU needs sacrebleu; run pip install "allears[train]"') from error
-    return metrics
-
-
-def distinct_n(texts: Sequence[str], n: int, *, split: Split = words) -> float:
-    """Distinct-n: different n-grams per n-gram over the whole set of texts, as a percentage.
-
-    n-grams do not cross from one text into the next. Without any n-gram it is 0.
+    - always: bleu_1 to bleu_4, avg_bleu, moses_bleu, rouge_l, meteor, distinct_1/2, ead_1/2, repetition, length
+      (words per reply), examples
+    - `losses` of the references (see `perplexity.ppl`): ppl_word; with `tokens` also ppl
+    - `strategies`, each reply's likeliest first, and `gold_strategies`: strategy_accuracy, strategy_top_2 and so on
+    - `personas`, the sentences about the person each reply is for, and `embed`: cos_sim
+    - `sources`, what each reply answers, and `sentiment`: sentiment_gain
     """
-    different, total = _ngrams(texts, n, split)
-    return 100.0 * different / total if total else 0.0
+    found = _likeness(hypotheses, references) | _variety(hypotheses, vocabulary_size)
+    if losses is not None:
+        found["ppl_word"] = ppl_word(losses, references)
+        if tokens is not None:
+            found["ppl"] = ppl(losses, tokens)
+    if strategies is not None and gold_strategies is not None:
+        found |= _strategies(strategies, gold_strategies)
+    if personas is not None and embed is not None and any(personas):
+        found["cos_sim"] = _persona_similarity(hypotheses, personas, embed)
+    if sources is not None and sentiment is not None:
+        found["sentiment_gain"] = sentiment_gain(sentiment(hypotheses), sentiment(sources))
+    return found
 
 
-def ead_n(texts: Sequence[str], n: int, vocabulary_size: int, *, split: Split = words) -> float:
-    """Expectation-adjusted distinct-n, as a percentage: different n-grams divided by how many a uniform
-    draw would give, V * (1 - ((V - 1) / V) ** C), with V the vocabulary's size and C the number of n-grams.
+def _likeness(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, float]:
+    pairs = list(zip(hypotheses, references, strict=False))  # BLEU refuses sides of different length
+    tokenised = [[" ".join(words(text)) for text in side] for side in (hypotheses, references)]
+    return {
+        **{f"bleu_{n}": bleu(hypotheses, references, n) for n in (1, 2, 3, 4)},
+        "avg_bleu": avg_bleu(hypotheses, references),
+        "moses_bleu": moses_bleu(*tokenised),
+        "rouge_l": float(np.mean([rouge_l(mine, gold) for mine, gold in pairs])),
+        "meteor": meteor(hypotheses, references),
+        "meteor_synonyms": float(has_synonyms()),
+    }
 
-    Unlike distinct-n it does not fall merely because texts are longer.
-    """
-    if vocabulary_size < 1:
-        raise ValueError(f"the vocabulary has at least 1 word, got {vocabulary_size}")
-    different, total = _ngrams(texts, n, split)
-    expected = vocabulary_size * (1 - ((vocabulary_size - 1) / vocabulary_size) ** total)
-    return 100.0 * different / expected if total else 0.0
+
+def _variety(hypotheses: Sequence[str], vocabulary_size: int) -> dict[str, float]:
+    return {
+        **{f"distinct_{n}": distinct_n(hypotheses, n) for n in (1, 2)},
+        **{f"ead_{n}": ead_n(hypotheses, n, vocabulary_size) for n in (1, 2)},
+        "repetition": repetition_rate(hypotheses),
+        "length": float(np.mean([len(words(text)) for text in hypotheses])),
+        "examples": float(len(hypotheses)),
+    }
 
 
-def _ngrams(texts: Sequence[str], n: int, split: Split) -> tuple[int, int]:
-    """How many different n-grams there are, and how many in all."""
-    if n < 1:
-        raise ValueError(f"an n-gram has at least 1 word, got n = {n}")
-    different: set[tuple[str, ...]] = set()
-    total = 0
-    for text in texts:
-        tokens = split(text)
-        grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
-        different.update(grams)
-        total += len(grams)
-    return len(different), total
+def _strategies(ranked: Sequence[Sequence[str]], gold: Sequence[str]) -> dict[str, float]:
+    most = max(len(each) for each in ranked)
+    found = {"strategy_accuracy": strategy_top_n(ranked, gold, 1)}
+    return found | {f"strategy_top_{n}": strategy_top_n(ranked, gold, n) for n in range(2, most + 1)}
+
+
+def _persona_similarity(hypotheses: Sequence[str], personas: Sequence[Sequence[str]], embed: Embed) -> float:
+    """Every sentence is embedded once, however many replies it stands behind."""
+    sentences = list(dict.fromkeys(sentence for persona in personas for sentence in persona))
+    vectors = np.asarray(embed(sentences))
+    place = {sentence: row for row, sentence in enumerate(sentences)}
+    chosen = [vectors[[place[sentence] for sentence in persona]] for persona in personas]
+    return cos_sim(embed(hypotheses), chosen)

@@ -102,7 +102,7 @@ def _services(responder: Responder, memory: Memory, settings: Settings) -> Servi
         batcher=batcher,
         talk=Talk(memory, batcher, metrics),
         sockets=Counter(),
-        screen=CrisisScreen(),
+        screen=getattr(responder, "screen", None) or CrisisScreen(),
     )
 
 

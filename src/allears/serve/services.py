@@ -27,7 +27,7 @@ class Services:
     batcher: Batcher
     talk: Talk
     sockets: Counter[str]  # how many each person holds open
-    screen: CrisisScreen  # for conversations that come without their state; the listener has its own
+    screen: CrisisScreen  # the listener's, for conversations that come without their state
 
 
 async def serving(connection: HTTPConnection) -> Services:

@@ -75,7 +75,7 @@ def test_the_report_counts_what_was_found_missed_and_raised_for_nothing():
         Case("Nice weather today.", "none"),
         Case("I am going to kill my boss with a knife tonight", "none"),
     ]
-    report = evaluate_safety(CrisisScreen(lambda _: {"none": 1.0}), cases)
+    report = evaluate_safety(CrisisScreen(ngrams=lambda _: {"none": 0.5, "abuse": 0.5}), cases)
     assert (report.dangers, report.harmless) == (3, 2)
     assert report.recall.value == pytest.approx(200 / 3)
     assert report.recall.low < 200 / 3 < report.recall.high
@@ -84,8 +84,11 @@ def test_the_report_counts_what_was_found_missed_and_raised_for_nothing():
     assert report.by_danger[Danger.SUICIDE].value == 50
     assert [item.case.text for item in report.misses] == ["The swallows are back."]
     assert [item.case.label for item in report.alarms] == ["none"]
-    assert (report.only["patterns"], report.only["head"], report.together) == (2, 0, 0)
-    assert report.flat()["recall_self_harm"] if "self-harm" in report.by_danger else True
+    assert report.only == {"patterns": 2, "ngrams": 0}
+    assert report.together == 0
+    assert report.layer_by_danger["patterns"][Danger.ABUSE].value == 100
+    assert report.flat()["recall_abuse_patterns_alone"] == 100
+    assert "recall_self_harm" not in report.flat()
 
 
 def test_the_small_head_gives_a_probability_for_every_label():
@@ -103,7 +106,7 @@ def test_the_small_head_hears_danger_in_the_middle_of_a_long_message():
 
 def test_the_small_head_is_small():
     stored = files("allears.listener.safety") / "ngram_head.npz"
-    assert len(stored.read_bytes()) < 1024 * 1024
+    assert len(stored.read_bytes()) < 512 * 1024
 
 
 def test_the_small_head_learns_from_cases():
@@ -111,6 +114,6 @@ def test_the_small_head_learns_from_cases():
     cases = [Case(f"the {word} tonight", "suicide") for word in words] * 3
     cases += [Case(f"the {word} tonight", "none") for word in ("soup", "film", "choir", "match")] * 3
     weights, bias, idf = fit(cases)
-    head = NgramHead(LABELS, weights.astype("f4"), bias.astype("f4"), idf.astype("f4"), 0.5)
+    head = NgramHead(LABELS, weights.astype("f4"), bias.astype("f4"), idf.astype("f4"))
     assert head("the rope")["suicide"] > 0.5 > head("the soup")["suicide"]
     assert all(abs(a - b).max() == 0 for a, b in zip(fit(cases), (weights, bias, idf), strict=True))

@@ -115,8 +115,8 @@ def integers(values: Iterable[int], like: Array) -> Array:
 
 
 def host(values: Array) -> Any:
-    """As a NumPy array."""
-    return np.asarray(to_device(values, "cpu"))
+    """As a NumPy array. Gradients, if somebody forgot to switch them off, stay behind."""
+    return np.asarray(to_device(values.detach() if hasattr(values, "detach") else values, "cpu"))
 
 
 def ints(values: Array) -> list[int]:

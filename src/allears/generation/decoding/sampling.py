@@ -27,8 +27,6 @@ from allears.generation.decoding.streaming import Choose, collect, stream
 # wherever it stands).
 Seed = int | Sequence[int]
 
-_BELOW_ONE = 1 - 2.0**-50  # so that a share of the total stays below it, however it is rounded
-
 
 def drawing(seed: Seed, rows: int, *, warps: Sequence[Warp] = (), copies: int = 1) -> Choose:
     """For `stream`: draws from the scores of so many rows, each of which stands there `copies` times in a row."""
@@ -92,5 +90,5 @@ def _draw(scores: Array, chances: Sequence[float]) -> Array:
             drawn.append(0)
             continue
         heights = np.cumsum(np.exp(free.astype(np.float64) - free.max()))
-        drawn.append(int(places[np.searchsorted(heights, chance * _BELOW_ONE * heights[-1], side="right")]))
+        drawn.append(int(places[np.searchsorted(heights, chance * heights[-1], side="right")]))
     return integers(drawn, scores)

@@ -12,7 +12,7 @@ from pathlib import Path
 from allears.errors import AllearsError
 from allears.listener.safety.dangers import LABELS, NO_DANGER
 
-SPLITS = ("train", "train-more", "valid", "test")
+SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Case:
 
 
 def shipped_cases(split: str) -> tuple[Case, ...]:
-    """The cases that ship with allears: train, train-more, valid or test."""
+    """The cases that ship with allears: train, valid or test."""
     if split not in SPLITS:
         raise AllearsError(f"no safety cases are called {split!r}; there are {', '.join(SPLITS)}")
-    return read_cases(files("allears.listener.safety") / "cases" / f"{split.replace('-', '_')}.jsonl")
+    return read_cases(files("allears.listener.safety") / "cases" / f"{split}.jsonl")
 
 
 def read_cases(path: Path | Traversable) -> tuple[Case, ...]:

@@ -65,7 +65,7 @@ class SafetyState:
 class Evidence:
     """One reason for a decision: which layer saw what, and how much it says on its own (0 to 1)."""
 
-    layer: str  # patterns, head, history, state, off
+    layer: str  # patterns, ngrams, reader, history, state, off
     name: str  # the pattern's name, the head's label, or what the layer found
     danger: Danger | None
     weight: float

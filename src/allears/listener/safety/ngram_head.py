@@ -1,7 +1,7 @@
 """The small head that always ships: character and word n-grams, hashed, and one linear layer. NumPy alone.
 
-It knows wording, not meaning. The reader's risk head knows more and takes its place where a bundle is there; with
-this one there are two layers even without.
+It knows wording, not meaning. The reader's risk head knows more; with this one there are two layers even without a
+reader.
 
 n-grams → bucket (hash) → tf · idf, L2-normalised → logits = W x + b → softmax over the labels
 """
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -21,8 +20,9 @@ import numpy.typing as npt
 
 from allears.listener.safety.patterns import pattern_table
 
-BUCKETS = 1 << 15
-SIZES = (3, 4, 5)  # of character n-grams, blanks between words counted in
+BUCKETS = 1 << 16
+WORDS = (1, 2, 3)  # in a word n-gram
+LETTERS = (3, 4, 5)  # in a character n-gram, blanks between words counted in
 LONGEST = 60  # words read at once; a long message is as dangerous as its most dangerous part
 STEP = 40
 
@@ -39,15 +39,13 @@ def counts(text: str) -> tuple[Buckets, Values]:
 
 def _pieces(text: str) -> Iterator[str]:
     words = text.split()
-    for word in words:
-        yield f"1 {word}"
-    for first, second in pairwise(words):
-        yield f"2 {first} {second}"
-    for word in words:
-        marked = f"<{word}>"
-        for size in SIZES:
-            for start in range(len(marked) - size + 1):
-                yield marked[start : start + size]
+    for size in WORDS:
+        for start in range(len(words) - size + 1):
+            yield f"{size} {' '.join(words[start : start + size])}"
+    spaced = f" {text} "
+    for size in LETTERS:
+        for start in range(len(spaced) - size + 1):
+            yield spaced[start : start + size]
 
 
 def parts(message: str) -> Iterable[str]:
@@ -65,7 +63,6 @@ class NgramHead:
     weights: Values  # [buckets, labels]
     bias: Values  # [labels]
     idf: Values  # [buckets]
-    threshold: float  # its probability of danger that is enough without any pattern
 
     def __call__(self, message: str) -> dict[str, float]:
         rows = [self._probabilities(part) for part in parts(message)]
@@ -93,5 +90,4 @@ def shipped_head() -> NgramHead:
             weights,
             stored["bias"],
             stored["idf"].astype(np.float32),
-            card["threshold"],
         )

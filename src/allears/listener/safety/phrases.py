@@ -15,9 +15,9 @@ bounded and nothing is nested, so a search takes time in proportion to the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 _ANY_WORD = r"[^ .]+"
 _GAPS = {"_": 3, "__": 7}
@@ -28,11 +28,18 @@ class Phrase:
     """One phrase, ready to be searched."""
 
     text: str
-    source: str  # the regular expression, compiled when it is first needed: most phrases never are
     needed: tuple[
         frozenset[str], ...
     ]  # of each of these sets some word must be there, or a search is in vain
     words: frozenset[str] = field(repr=False)  # every word the phrase knows, for the normaliser
+    places: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)  # as written, with its alternatives
+
+    @cached_property
+    def source(self) -> str:
+        """The regular expression, written and compiled when it is first needed: most phrases never are."""
+        start, end = _anchors(self.text.split())
+        pattern = "".join(_place_regex(written, entries) for written, entries in self.places)
+        return f"{'^' if start else ''}{pattern}{'(?: [.])? $' if end else '(?= )'}"
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -47,33 +54,36 @@ class Phrase:
 
 def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
     """Raises `ValueError` for a list that does not exist or a phrase without a word."""
-    parts: list[str] = []
+    places: list[tuple[str, tuple[str, ...]]] = []
     needed: list[frozenset[str]] = []
     known: set[str] = set()
-    places = text.split()
-    start, end = places[:1] == ["^"], places[-1:] == ["$"]
-    for written in places[start : len(places) - end]:
-        optional, place = written.endswith("?"), written.removesuffix("?")
+    split = text.split()
+    start, end = _anchors(split)
+    for written in split[start : len(split) - end]:
+        place = written.removesuffix("?")
         if place in _GAPS:
-            parts.append(rf"(?: {_ANY_WORD}){{0,{_GAPS[place]}}}?")
+            places.append((place, ()))
             continue
-        entries = _entries(place, lists)
-        known.update(word for entry in entries for word in entry.split() if not word.endswith("*"))
-        one_of = "|".join(_entry_regex(entry) for entry in sorted(entries, key=len, reverse=True))
-        parts.append(rf"(?: (?:{one_of}))?" if optional else rf" (?:{one_of})")
-        if not optional and not any("*" in entry for entry in entries):
-            needed.append(frozenset(entry.split()[0] for entry in entries))
+        entries = tuple(_entries(place, lists))
+        places.append((written, entries))
+        words = [_words(entry) for entry in entries]
+        known.update(*words)
+        if not written.endswith("?") and not any("*" in entry for entry in entries):
+            needed.append(frozenset([first for first, *_ in words]))
     if not needed and "*" not in text:
         raise ValueError(f"the phrase {text!r} has no word that must be there")
-    pattern = "".join(parts)
-    pattern = f"{'^' if start else ''}{pattern}{'(?: [.])? $' if end else '(?= )'}"
-    return Phrase(text, pattern, tuple(needed), frozenset(known))
+    return Phrase(text, tuple(needed), frozenset(known), tuple(places))
 
 
 def compile_lines(text: str, lists: Mapping[str, tuple[str, ...]]) -> tuple[Phrase, ...]:
     """A phrase a line; blank lines and what follows a # are left out."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return tuple(compile_phrase(line, lists) for line in lines if line)
+
+
+def _anchors(places: Sequence[str]) -> tuple[bool, bool]:
+    """Whether a phrase stands only at the beginning of a message, and only at its end."""
+    return places[:1] == ["^"], places[-1:] == ["$"]
 
 
 def _entries(place: str, lists: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -88,6 +98,19 @@ def _entries(place: str, lists: Mapping[str, tuple[str, ...]]) -> list[str]:
         else:
             entries.append(part.replace("+", " "))
     return entries
+
+
+@lru_cache(maxsize=8192)
+def _words(entry: str) -> tuple[str, ...]:
+    """The whole words of an alternative. Kept: the same few lists stand in most phrases."""
+    return tuple(word for word in entry.split() if not word.endswith("*"))
+
+
+def _place_regex(written: str, entries: tuple[str, ...]) -> str:
+    if written in _GAPS:
+        return rf"(?: {_ANY_WORD}){{0,{_GAPS[written]}}}?"
+    one_of = "|".join(_entry_regex(entry) for entry in sorted(entries, key=len, reverse=True))
+    return rf"(?: (?:{one_of}))?" if written.endswith("?") else rf" (?:{one_of})"
 
 
 def _entry_regex(entry: str) -> str:

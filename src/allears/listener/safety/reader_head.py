@@ -1,33 +1,26 @@
-"""The reader's risk head as a layer of the screen, alone or together with the small head that ships.
+"""The reader's risk head as a layer of the screen: `CrisisScreen(ReaderHead(OnnxReader.from_bundle("default")))`.
 
-    head = reader_and_ngrams(OnnxReader.from_bundle("default"))
-    screen = CrisisScreen(head)
-
-Each call is one pass of the encoder. What has encoded the message already can hand over probabilities instead:
-`TwoHeads(lambda text: probabilities, shipped_head())`.
+Each call is one pass of the encoder. The listener has encoded the message anyway and hands what the head read in it to
+`CrisisScreen.check`; only a message that is too long for one pass is read here, in parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import exp, log
 from typing import TYPE_CHECKING
 
 from allears.conversation import Role, Turn
-from allears.listener.safety.cases_file import shipped_cases
 from allears.listener.safety.dangers import NO_DANGER
-from allears.listener.safety.ngram_head import shipped_head
-from allears.listener.safety.screen import Head, danger_threshold
+from allears.text.layout import Limits
 
 if TYPE_CHECKING:
     from allears.understanding.runtime import OnnxReader
 
 RISK = "risk"
-_LEAST = 1e-6  # no head is ever surer than this
+LONGEST, STEP = 60, 40  # words: the parts of a message that is too long to be read at once, which overlap
 
 
 class ReaderHead:
-    """A reader's `risk` head: a message in, the probability of each label out."""
+    """A message in, the probability of each label out; of a long message, those of its gravest part."""
 
     def __init__(self, reader: OnnxReader):
         reader.needs(RISK)
@@ -36,32 +29,21 @@ class ReaderHead:
     def __call__(self, message: str) -> dict[str, float]:
         from allears.understanding.reading import Reading
 
-        shares = self.reader.answers([Reading((Turn(Role.SEEKER, message),))])[RISK][0]
-        return {label: float(share) for label, share in zip(self.labels, shares, strict=True)}
+        readings = [Reading((Turn(Role.SEEKER, part),)) for part in self._parts(message)]
+        rows = self.reader.answers(readings)[RISK]
+        harmless = self.labels.index(NO_DANGER)
+        gravest = min(rows, key=lambda row: float(row[harmless]))
+        return {label: float(share) for label, share in zip(self.labels, gravest, strict=True)}
+
+    def _parts(self, message: str) -> list[str]:
+        (pieces,) = self.reader.tokenizer.encode_many([message])
+        if len(pieces) < most_pieces(self.reader.card.limits):
+            return [message]
+        words = message.split()
+        starts = range(0, max(1, len(words) - (LONGEST - STEP)), STEP)
+        return [" ".join(words[start : start + LONGEST]) for start in starts]
 
 
-class TwoHeads:
-    """Two opinions as one: the mean of their log-odds of danger; the kind of danger as both together see it."""
-
-    def __init__(self, first: Head, second: Head, threshold: float = 0.5):
-        self.first, self.second, self.threshold = first, second, threshold
-
-    def __call__(self, message: str) -> dict[str, float]:
-        one, other = self.first(message), self.second(message)
-        danger = 1 / (1 + exp(-(_log_odds(one) + _log_odds(other)) / 2))
-        kinds = {label: one.get(label, 0.0) + other.get(label, 0.0) for label in one if label != NO_DANGER}
-        total = sum(kinds.values()) or 1.0
-        return {NO_DANGER: 1 - danger} | {label: danger * share / total for label, share in kinds.items()}
-
-
-def reader_and_ngrams(reader: OnnxReader) -> TwoHeads:
-    """The reader's risk head and the small head, with the threshold that the validation cases ask for."""
-    both = TwoHeads(ReaderHead(reader), shipped_head())
-    harmless = [case.text for case in shipped_cases("valid") if not case.is_danger]
-    both.threshold = danger_threshold(both, harmless)
-    return both
-
-
-def _log_odds(shares: Mapping[str, float]) -> float:
-    danger = min(max(1 - shares.get(NO_DANGER, 0.0), _LEAST), 1 - _LEAST)
-    return log(danger / (1 - danger))
+def most_pieces(limits: Limits) -> int:
+    """How many word pieces of a message are read when it stands alone."""
+    return min(limits.first_turn_tokens, limits.context_tokens - 2)  # but its first and last sign

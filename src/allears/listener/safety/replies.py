@@ -62,6 +62,16 @@ def fixed_reply(screening: Screening, *, country: str | None = None) -> str:
     return f"{text}\n\n{people.place}:\n{lines}"
 
 
+def danger_answered(text: str) -> Danger | None:
+    """The danger that one of our fixed texts was the answer to; None for any other text."""
+    for danger in Danger:
+        texts = _texts()[danger.value]
+        for wording in (texts["first"], texts["for_another"], *texts["later"]):
+            if text.startswith(wording.partition("{")[0]):
+                return danger
+    return None
+
+
 def _wording(texts: Mapping[str, Any], turn: int, for_another: bool) -> str:
     if turn == 0:
         return str(texts["for_another" if for_another else "first"])

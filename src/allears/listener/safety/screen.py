@@ -1,8 +1,9 @@
 """The crisis screen: before everything else, is somebody in danger?
 
-Two layers look at every message: the patterns (what people say, in any spelling), and a trained head (what people
-mean by it). Either is enough on its own, and two that are half sure add up. Once there is danger the screen stays on,
-turn after turn, until the person says that they are safe and says so again when asked (`state.py`).
+Up to three layers look at every message: the patterns (what people say, in any spelling), a small head on n-grams, and
+the risk head of the reader (what people mean by it). Together they give one certainty (`combination.py`). Once there
+is danger the screen stays on, turn after turn, until the person says that they are safe and says so again when asked
+(`state.py`).
 
 Everything is a pure function of the message, what was said before it, and the state after the turn before.
 """
@@ -10,21 +11,34 @@ Everything is a pure function of the message, what was said before it, and the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import exp, log, prod
+from dataclasses import replace
+from math import prod
 from typing import Literal
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.safety.answers import asks_about_danger, says_yes
+from allears.listener.safety.combination import (
+    ENOUGH,
+    NGRAMS,
+    READER,
+    Combination,
+    danger_share,
+    seen_by,
+    shipped_combination,
+)
 from allears.listener.safety.dangers import NO_DANGER, Danger, Evidence, SafetyState, Screening
 from allears.listener.safety.ngram_head import shipped_head
 from allears.listener.safety.patterns import PatternTable, pattern_table
+from allears.listener.safety.replies import danger_answered
 from allears.listener.safety.state import advance
 
-# A trained head: a message in, the probability of each label of the written cases out ("none", "suicide", ...).
-Head = Callable[[str], Mapping[str, float]]
+# The probability of each label of the written cases ("none", "suicide", ...), and what gives them for a message.
+Shares = Mapping[str, float]
+Head = Callable[[str], Shares]
 
 THRESHOLD = 0.5  # certainty from which a message counts as danger
+SETTLED = 0.99  # a pattern of this weight is enough whatever the heads say: they know no other language
 ANSWERED_YES = 0.9  # how sure a yes to our own question makes us
 SHORT_MESSAGE = 6  # words; so few may go on with what the person said before
 
@@ -32,9 +46,9 @@ SHORT_MESSAGE = 6  # words; so few may go on with what the person said before
 class CrisisScreen:
     """Checks messages. No setting leaves it off by default or by mistake.
 
-    `head` is the reader's risk head, or any other; without one, the small head that ships with allears is used.
-    `head_threshold` is that head's own probability of danger which is enough without any pattern. Heads differ in how
-    sure they are, so each brings its own (its attribute `threshold`, or 0.5).
+    `head` is the reader's risk head (`ReaderHead`), or any other function from a message to probabilities. Who has
+    read the message already hands its probabilities to `check`, and the head is asked only if the message was too long
+    to be read to its end. Without either, patterns and n-grams screen.
 
     `turn_crisis_screening_off=True` turns it off, for research on recorded conversations. Every `Screening` then says
     so, and the server refuses such a screen (`require_crisis_screening`).
@@ -45,8 +59,9 @@ class CrisisScreen:
         head: Head | None = None,
         threshold: float = THRESHOLD,
         *,
-        head_threshold: float | None = None,
+        ngrams: Head | None = None,
         patterns: PatternTable | None = None,
+        combination: Combination | None = None,
         turn_crisis_screening_off: Literal[True] | None = None,
     ):
         if turn_crisis_screening_off is not None and turn_crisis_screening_off is not True:
@@ -55,11 +70,12 @@ class CrisisScreen:
                 "crisis screening is on and stays on: only turn_crisis_screening_off=True turns it off, "
                 f"got {turn_crisis_screening_off!r}; leave the argument out"
             )
-        self.head: Head = shipped_head() if head is None else head
-        own = getattr(self.head, "threshold", THRESHOLD)
-        self.threshold = _share("threshold", threshold)
-        self.head_threshold = _share("head_threshold", own if head_threshold is None else head_threshold)
+        if not 0 < threshold < 1:
+            raise AllearsError(f"the crisis screen's threshold lies between 0 and 1, got {threshold}")
+        self.head, self.threshold = head, threshold
+        self.ngrams: Head = ngrams or shipped_head()
         self.patterns = patterns or pattern_table()
+        self.combination = combination or shipped_combination()
         self.is_on = turn_crisis_screening_off is None
 
     def check(
@@ -67,44 +83,91 @@ class CrisisScreen:
         message: str,
         history: Sequence[Turn] = (),
         state: SafetyState = SafetyState(),  # noqa: B008 - frozen
+        *,
+        read: Shares | None = None,
+        in_part: bool = False,
     ) -> Screening:
-        """Is somebody in danger? Never raises for any text. Hand `Screening.state` to the next call."""
+        """Is somebody in danger? Never raises for any text. Hand `Screening.state` to the next call.
+
+        `read` are the probabilities of the reader's risk head, from who has read the message already; `in_part` says
+        that it was too long to be read to its end.
+        """
+        failed = None
+        if self.is_on and self.head is not None and message.strip() and (read is None or in_part):
+            try:
+                read, in_part = self.head(message), False
+            except Exception as error:  # whatever goes wrong in a reader, the other layers still screen
+                failed = Evidence(READER, f"failed: {type(error).__name__}: {error}", None, 0.0)
+        found = self._check(message, history, state, read, in_part)
+        return replace(found, evidence=(*found.evidence, failed)) if failed else found
+
+    def _check(
+        self,
+        message: str,
+        history: Sequence[Turn],
+        state: SafetyState,
+        read: Shares | None = None,
+        in_part: bool = False,
+    ) -> Screening:
+        """`check`, without asking the head."""
         if not self.is_on:
             off = Evidence("off", "turn_crisis_screening_off", None, 0.0)
             return Screening(None, 0.0, (off,), state, switched_off=True)
-        evidence = (
-            *self.patterns.find(message),
-            *self._head_says(message),
-            *self._history_says(message, history),
-        )
-        certainty = certainty_of(evidence)
-        danger = _likeliest(evidence) if certainty >= self.threshold else None
+        evidence, certainty = self._message_says(message, read, in_part)
+        before = self._history_says(message, history)
+        evidence = (*evidence, *before)
+        certainty = 1 - (1 - certainty) * prod(1 - item.weight for item in before)
+        # a danger that no layer names is taken for the gravest
+        danger = (_likeliest(evidence) or Danger.SUICIDE) if certainty >= self.threshold else None
         after, answer = advance(state, danger, message, for_another=_is_about_another(evidence))
         if answer is not None and danger is None:
-            before = Evidence("state", f"still {state.phase.value}", state.danger, 0.0)
-            evidence = (*evidence, before)
+            earlier = Evidence("state", f"still {state.phase.value}", state.danger, 0.0)
+            evidence = (*evidence, earlier)
         return Screening(after.danger if answer else None, certainty, evidence, after, answer)
 
-    def state_after(self, turns: Iterable[Turn]) -> SafetyState:
-        """The state after a whole conversation, for callers that keep the turns but not the state."""
-        state, past = SafetyState(), list[Turn]()
-        for turn in turns:
-            if turn.speaker is Role.SEEKER:
-                state = self.check(turn.text, past, state).state
-            past.append(turn)
+    def state_after(self, turns: Sequence[Turn]) -> SafetyState:
+        """The state after a whole conversation, for callers that keep the turns but not the state.
+
+        What was answered with one of our fixed texts was danger. Of the rest only what patterns and n-grams suspect
+        is read again, or a long conversation would cost as many encoder passes as it has turns.
+        """
+        state = SafetyState()
+        for place, turn in enumerate(turns):
+            if turn.speaker is not Role.SEEKER:
+                continue
+            past = turns[:place]
+            found = self._check(turn.text, past, state)
+            if found.certainty >= self.threshold and self.head is not None:
+                found = self.check(turn.text, past, state)
+            reply = turns[place + 1] if place + 1 < len(turns) else None
+            raised = danger_answered(reply.text) if reply and reply.speaker is Role.SUPPORTER else None
+            if raised is not None and found.answer is None:
+                state, _ = advance(state, raised, turn.text)
+            else:
+                state = found.state
         return state
 
-    def _head_says(self, message: str) -> tuple[Evidence, ...]:
-        """The head's label, with a weight that is 0.5 where the head alone is just enough."""
+    def _message_says(
+        self, message: str, read: Shares | None, in_part: bool
+    ) -> tuple[tuple[Evidence, ...], float]:
+        """What each layer saw in the message, and how sure all of them are together."""
         if not message.strip():
-            return ()
-        probabilities = {label: float(share) for label, share in self.head(message).items()}
-        dangers = {label: share for label, share in probabilities.items() if label != NO_DANGER}
-        if not dangers:
-            return ()
-        label = max(dangers, key=dangers.__getitem__)
-        weight = _moved(sum(dangers.values()), self.head_threshold)
-        return (Evidence("head", label, Danger(label), weight),)
+            return (), 0.0
+        found = self.patterns.find(message)
+        ngrams = self.ngrams(message)
+        evidence = [*found, self._head_says(NGRAMS, ngrams)]
+        if read is not None:
+            evidence.append(self._head_says(READER, read))
+        certainty = self.combination.certainty(seen_by(found, ngrams, read), in_part=in_part)
+        settled = [item.weight for item in found if item.weight >= SETTLED]
+        return tuple(evidence), max(certainty, *settled) if settled else certainty
+
+    def _head_says(self, layer: str, shares: Shares) -> Evidence:
+        """A head's likeliest danger, with a weight that is 0.5 where the head would be enough alone."""
+        dangers = {label: float(share) for label, share in shares.items() if label != NO_DANGER}
+        label = max(dangers, key=dangers.__getitem__, default=NO_DANGER)
+        weight = self.combination.alone_weight(layer, danger_share(shares))
+        return Evidence(layer, label, Danger(label) if dangers else None, weight)
 
     def _history_says(self, message: str, history: Sequence[Turn]) -> tuple[Evidence, ...]:
         """A yes to our own question; or a short message that goes on with what the person said just before."""
@@ -126,14 +189,6 @@ class CrisisScreen:
         )
 
 
-def danger_threshold(head: Head, harmless: Sequence[str], false_alarms: float = 0.02) -> float:
-    """The probability of danger that this head gives to at most this share of harmless messages: its threshold."""
-    shares = sorted((1 - head(text).get(NO_DANGER, 0.0) for text in harmless), reverse=True)
-    allowed = int(false_alarms * len(shares))
-    lowest = shares[allowed] if allowed < len(shares) else 0.5
-    return min(max(lowest + 1e-6, 0.05), 0.999)  # an odd sample must not make the head deaf or frantic
-
-
 def require_crisis_screening(screen: CrisisScreen) -> CrisisScreen:
     """The screen itself, if it is on. What serves other people calls this before it serves anybody."""
     if not screen.is_on:
@@ -143,24 +198,9 @@ def require_crisis_screening(screen: CrisisScreen) -> CrisisScreen:
     return screen
 
 
-def certainty_of(evidence: Iterable[Evidence]) -> float:
-    """How sure all the evidence makes us: each piece leaves its doubt, and doubts multiply.
-
-    Hints (patterns that are not enough alone) often come from the same few words, so only the strongest counts.
-    """
-    items = tuple(evidence)
-    hints = [item.weight for item in items if _is_hint(item)]
-    doubt = prod(1 - item.weight for item in items if not _is_hint(item))
-    return 1 - doubt * (1 - max(hints, default=0.0))
-
-
-def _is_hint(item: Evidence) -> bool:
-    return item.layer == "patterns" and item.weight < THRESHOLD
-
-
 def _is_about_another(evidence: Iterable[Evidence]) -> bool:
     """All that was found outright is about somebody else."""
-    outright = [item for item in evidence if item.layer == "patterns" and item.weight >= THRESHOLD]
+    outright = [item for item in evidence if item.layer == "patterns" and item.weight >= ENOUGH]
     return bool(outright) and all(item.name.startswith("somebody") for item in outright)
 
 
@@ -172,16 +212,3 @@ def _likeliest(evidence: Iterable[Evidence]) -> Danger | None:
             doubt[item.danger] *= 1 - item.weight
     best = min(doubt, key=doubt.__getitem__)
     return best if doubt[best] < 1 else None
-
-
-def _moved(share: float, threshold: float) -> float:
-    """A probability on a scale where `threshold` is 0.5: the log-odds are moved, the order stays."""
-    share = min(max(share, 1e-6), 1 - 1e-6)
-    odds = log(share / (1 - share)) - log(threshold / (1 - threshold))
-    return 1 / (1 + exp(-odds))
-
-
-def _share(name: str, value: float) -> float:
-    if not 0 < value < 1:
-        raise AllearsError(f"the crisis screen's {name} lies between 0 and 1, got {value}")
-    return value

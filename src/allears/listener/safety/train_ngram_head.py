@@ -1,7 +1,7 @@
 """Train the small head that ships: python -m allears.listener.safety.train_ngram_head (needs SciPy).
 
-Multinomial logistic regression on the written train cases, the same file for the same cases. Its threshold is chosen on
-the validation cases: on its own it may raise a false alarm on at most one harmless message in fifty.
+Multinomial logistic regression on the written train cases, the same file for the same cases. How much it counts beside
+the other layers is another step: run `python -m allears.listener.safety.fit_screen` after it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from allears.listener.safety.cases_file import Case, shipped_cases
 from allears.listener.safety.dangers import LABELS
-from allears.listener.safety.ngram_head import BUCKETS, NgramHead, counts, parts
-from allears.listener.safety.screen import danger_threshold
+from allears.listener.safety.ngram_head import BUCKETS, counts, parts
 
 PENALTY = 0.02  # on the squared weights, against the mean log-loss times the number of cases
 
@@ -63,17 +62,10 @@ def _features(texts: Sequence[str]):  # type: ignore[no-untyped-def] # a SciPy s
 
 
 def main() -> None:
-    cases = [*shipped_cases("train"), *shipped_cases("train-more")]
+    cases = shipped_cases("train")
     weights, bias, idf = fit(cases)
-    head = NgramHead(LABELS, weights.astype(np.float32), bias.astype(np.float32), idf.astype(np.float32), 0.5)
-    valid = shipped_cases("valid")
-    threshold = danger_threshold(head, [case.text for case in valid if not case.is_danger])
-    found = [1 - head(case.text)["none"] >= threshold for case in valid if case.is_danger]
-    print(
-        f"{len(cases)} cases; threshold {threshold:.3f}, where it finds {np.mean(found):.1%} of valid's dangers"
-    )
     scale = np.abs(weights).max() / 127
-    card = json.dumps({"labels": LABELS, "threshold": round(threshold, 4), "cases": len(cases)})
+    card = json.dumps({"labels": LABELS, "cases": len(cases)})
     packed = io.BytesIO()
     np.savez_compressed(
         packed,
@@ -85,7 +77,7 @@ def main() -> None:
     )
     target = Path(__file__).with_name("ngram_head.npz")
     target.write_bytes(packed.getvalue())
-    print(f"{target.name}: {len(packed.getvalue()) / 1024:.0f} KiB")
+    print(f"{len(cases):,} cases; {target.name}: {len(packed.getvalue()) / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,172 @@
+"""Weigh the layers of the screen: python -m allears.listener.safety.fit_screen [BUNDLE]
+
+Two logistic regressions on the written valid cases, with and without the reader's risk head; the result is
+combination.json. Run it after the bundle, the tables or the small head have changed. Valid and not train: the heads
+know the train cases by heart and are surer of them than they will be of any other message.
+
+The thresholds are set on scores that were made by cross-validation (ten parts, each scored by what was fitted on the
+other nine), and so are the figures that it prints. The test cases are not touched.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from allears.listener.safety.cases_file import Case, shipped_cases
+from allears.listener.safety.combination import (
+    HINT,
+    NGRAMS,
+    OUTRIGHT,
+    READER,
+    Combination,
+    WeightedSum,
+    danger_share,
+    seen_by,
+    share_of,
+)
+from allears.listener.safety.ngram_head import shipped_head
+from allears.listener.safety.patterns import pattern_table
+from allears.listener.safety.reader_head import ReaderHead
+from allears.listener.safety.screen import Head
+
+FALSE_ALARMS = 0.03  # of the harmless messages: what all layers together may raise
+SURE_FALSE_ALARMS = 0.005  # what patterns and n-grams may raise against the reader
+PARTS = 10
+PENALTY = 0.5  # on the squared weights, against the sum of the log-losses
+
+WITHOUT_READER = (OUTRIGHT, HINT, NGRAMS)
+WITH_READER = (*WITHOUT_READER, READER)
+
+Values = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+def fit_sum(seen: Values, danger: Flags, names: Sequence[str]) -> WeightedSum:
+    """Logistic regression by Newton's method. No layer counts against danger for having seen it: weights are >= 0."""
+    used = list(range(len(names)))
+    while True:
+        inputs = np.column_stack([seen[:, used], np.ones(len(seen))])
+        penalty = 2 * PENALTY * np.diag([1.0] * len(used) + [0.0])
+        found = np.zeros(len(used) + 1)
+        for _ in range(50):
+            share = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
+            slope = inputs.T @ (share - danger) + penalty @ found
+            curve = (inputs * (share * (1 - share))[:, None]).T @ inputs + penalty
+            found = found - np.linalg.solve(curve + 1e-9 * np.eye(len(found)), slope)
+        if (found[:-1] >= 0).all():
+            weights = dict.fromkeys(names, 0.0) | {
+                names[i]: float(w) for i, w in zip(used, found, strict=False)
+            }
+            return WeightedSum(float(found[-1]), weights)
+        used.pop(int(np.argmin(found[:-1])))
+
+
+def held_out_scores(seen: Values, danger: Flags, names: Sequence[str]) -> Values:
+    """The log-odds of every case, by a sum that was fitted without it."""
+    part = np.random.default_rng(0).permutation(len(seen)) % PARTS
+    scores = np.zeros(len(seen))
+    for number in range(PARTS):
+        held = part == number
+        fitted = fit_sum(seen[~held], danger[~held], names)
+        scores[held] = seen[held] @ np.array([fitted.weights[name] for name in names]) + fitted.bias
+    return scores
+
+
+def threshold_for(scores: Values, allowed: int) -> float:
+    """The lowest threshold that at most `allowed` of these scores reach."""
+    if allowed >= len(scores):
+        return float(scores.min(initial=0.0))
+    at_most = np.sort(scores)[::-1][max(0, allowed)]
+    return float(np.nextafter(at_most, np.inf)) + 1e-6
+
+
+def weigh(cases: Sequence[Case], reader: Head, facts: dict[str, str]) -> tuple[Combination, dict[str, float]]:
+    """The combination, and its cross-validated recall and false alarms (with the reader and without)."""
+    table, ngrams = pattern_table(), shipped_head()
+    danger = np.array([case.is_danger for case in cases])
+    small, large = [ngrams(case.text) for case in cases], [reader(case.text) for case in cases]
+    rows = [
+        seen_by(table.find(case.text), one, other)
+        for case, one, other in zip(cases, small, large, strict=True)
+    ]
+    seen = np.array([[row[name] for name in WITH_READER] for row in rows])
+    bare = seen[:, : len(WITHOUT_READER)]
+
+    harmless = int((~danger).sum())
+    allowed, allowed_sure = int(FALSE_ALARMS * harmless), int(SURE_FALSE_ALARMS * harmless)
+    without, together = (
+        held_out_scores(bare, danger, WITHOUT_READER),
+        held_out_scores(seen, danger, WITH_READER),
+    )
+    sure = threshold_for(without[~danger], allowed_sure)
+    sure_raised = without >= sure
+    left = allowed - int((sure_raised & ~danger).sum())
+    thresholds = (
+        threshold_for(without[~danger], allowed),
+        threshold_for(together[~danger & ~sure_raised], left),
+    )
+    alone = {
+        layer: _rounded(threshold_for(np.array([danger_share(each) for each in shares])[~danger], allowed))
+        for layer, shares in ((NGRAMS, small), (READER, large))
+    }
+    raised = {
+        "without_reader": without >= thresholds[0],
+        "with_reader": (together >= thresholds[1]) | sure_raised,
+    }
+    figures = {
+        f"{name}_{kind}": round(100 * float(found[which].mean()), 2)
+        for name, found in raised.items()
+        for kind, which in (("recall", danger), ("false_alarms", ~danger))
+    }
+    combination = Combination(
+        _with_threshold(fit_sum(bare, danger, WITHOUT_READER), thresholds[0]),
+        _with_threshold(fit_sum(seen, danger, WITH_READER), thresholds[1]),
+        _rounded(sure),
+        alone,
+        facts | {"cases": len(cases)} | figures,
+    )
+    return combination, figures
+
+
+def reader_fingerprint(folder: Path) -> str:
+    """Which reader it was: the beginning of its file's SHA-256, as the bundle's card has it."""
+    from allears.selection.bundle import BundleCard
+    from allears.understanding.bundled import READER_FILE
+
+    return BundleCard.read(folder).files[READER_FILE].sha256[:16]
+
+
+def main() -> None:
+    from allears.selection.loading import default_bundle
+    from allears.understanding.runtime import OnnxReader
+
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default_bundle()
+    reader = ReaderHead(OnnxReader.from_bundle(folder))
+    combination, figures = weigh(shipped_cases("valid"), reader, {"reader": reader_fingerprint(folder)})
+    Path(__file__).with_name("combination.json").write_text(combination.to_json(), encoding="utf-8")
+    for name, each in (("without", combination.without_reader), ("with", combination.with_reader)):
+        weights = ", ".join(f"{layer} {weight:.2f}" for layer, weight in each.weights.items())
+        print(
+            f"{name} the reader: {weights}; bias {each.bias:.2f}; danger from {share_of(each.threshold):.2f}; "
+            f"cross-validated recall {figures[f'{name}_reader_recall']:.1f}%, "
+            f"false alarms {figures[f'{name}_reader_false_alarms']:.1f}%"
+        )
+    print("written: combination.json")
+
+
+def _with_threshold(fitted: WeightedSum, threshold: float) -> WeightedSum:
+    weights = {name: _rounded(weight) for name, weight in fitted.weights.items()}
+    return WeightedSum(_rounded(fitted.bias), weights, _rounded(threshold))
+
+
+def _rounded(value: float) -> float:
+    return round(value, 5)
+
+
+if __name__ == "__main__":
+    main()
