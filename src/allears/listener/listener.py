@@ -55,6 +55,7 @@ from allears.understanding.persona.provenance import Extraction, extract_each
 
 CONTEXT_TURNS = 6
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
+PERSONA = ("said", "written")  # how what a person says of themselves is noted
 SHOWN = 10  # candidates in `why`
 KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
 _WORDS = re.compile(r"\S+\s*")
@@ -87,14 +88,14 @@ class Listener:
         country: str | None = None,
         threads: int | None = None,
         cache: Path | None = None,
+        persona: str = "said",
         watch: Watch = unwatched,
     ) -> Listener:
         """Open a bundle, with the shipped pool and your own `pools` beside it (or, with `shipped=False`, alone).
 
-        The pool's index is built the first time (half a minute) and kept in the cache folder. A bundle without a
-        persona extractor remembers what a person says of themselves in their own words.
+        The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
+        themselves is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
         """
-        from allears.understanding.persona.bundled import has_extractor
         from allears.understanding.persona.copying import CopyingExtractor
         from allears.understanding.persona.runtime import OnnxExtractor
         from allears.understanding.runtime import OnnxReader
@@ -104,8 +105,10 @@ class Listener:
             selector = OnnxSelector.from_bundle(bundle, threads=threads)
             tables.result()
         reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
+        if persona not in PERSONA:
+            raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
         extractor: PersonaExtractor = CopyingExtractor()
-        if has_extractor(selector.card):
+        if persona == "written":
             extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
         lines: list[Line] = shipped_pool() if shipped else []
         for pool in pools:

@@ -35,7 +35,9 @@ class Weights:
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     far: float = 0.25  # for each further word that has not come up
     mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
-    named: float = 0.6  # and more if it names a person, a thing or an event: that is what the person is there for
+    named: float = (
+        0.6  # and more if it names a person, a thing or an event: that is what the person is there for
+    )
     repeated: float = 4.0  # said already, or nearly
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5

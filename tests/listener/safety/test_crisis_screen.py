@@ -256,9 +256,9 @@ def test_a_yes_to_our_own_question_is_heard(screen: CrisisScreen):
 
 
 def test_a_sentence_that_is_sent_in_two_parts_is_heard(screen: CrisisScreen):
-    history = [seeker("i just want to"), supporter("Go on.")]
-    assert screen.check("die").danger is None
-    assert screen.check("die", history).danger is Danger.SUICIDE
+    history = [seeker("i am going to kill"), supporter("Go on.")]
+    assert screen.check("him").danger is None
+    assert screen.check("him", history).danger is Danger.HARM_TO_OTHERS
 
 
 def test_the_state_can_be_found_again_from_the_turns(screen: CrisisScreen):

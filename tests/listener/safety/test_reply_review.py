@@ -31,6 +31,7 @@ REFUSED = {
         "You should take some melatonin tonight.",
         "Try 5 mg of valium.",
         "Stop taking your medication if it makes you tired.",
+        "You should take sertraline.",
         "You could double your dose for a while.",
         "Ask your doctor for antidepressants.",
     ],

@@ -11,6 +11,7 @@ import pytest
 import torch
 from persona_models import learned_extractor, ranker_beside, tellings
 
+from allears.errors import AllearsError
 from allears.listener.listener import Listener
 from allears.text.layout import Limits
 from allears.understanding.export import export_together
@@ -52,7 +53,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def listener_of(folder: Path, bundle: str) -> Listener:
     return Listener.from_bundle(
-        folder / bundle, pools=[folder / "pool.jsonl"], shipped=False, cache=folder / "cache"
+        folder / bundle,
+        pools=[folder / "pool.jsonl"],
+        shipped=False,
+        cache=folder / "cache",
+        persona="written" if bundle == "with" else "said",
     )
 
 
@@ -119,7 +124,7 @@ def test_a_message_that_the_ranker_cuts_is_read_again_whole(
     assert len(listener.selector.tokenizer.encode_many([long])[0]) > limits.utterance_tokens
     assert listener.respond(long).why.learned
     assert passes[0] == 2
-    assert len(passes) == 2  # all parts of the message together
+    assert len(passes) == 3  # all its parts together, once for the screen and once for the extractor
 
 
 def test_several_people_at_once_are_remembered_as_each_would_be_alone(listener: Listener):
@@ -150,10 +155,17 @@ from pathlib import Path
 from allears.listener.listener import Listener
 folder = Path({str(folder)!r})
 listener = Listener.from_bundle(
-    folder / "with", pools=[folder / "pool.jsonl"], shipped=False, cache=folder / "cache"
+    folder / "with", pools=[folder / "pool.jsonl"], shipped=False, cache=folder / "cache", persona="written"
 )
 assert listener.respond({TOLD[0].utterance!r}).why.learned
 print(*[name for name in ("torch", "transformers", "onnx", "pandas") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_a_bundle_without_an_extractor_cannot_write_a_persona(folder: Path):
+    with pytest.raises(AllearsError, match="carries no persona extractor"):
+        Listener.from_bundle(folder / "without", cache=folder / "cache", persona="written")
+    with pytest.raises(AllearsError, match="must be one of said, written"):
+        Listener.from_bundle(folder / "without", cache=folder / "cache", persona="guessed")

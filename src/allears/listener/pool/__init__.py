@@ -1,4 +1,4 @@
-"""The replies the listener can choose from: 4,500 written for this project, and whatever a user adds.
+"""The replies the listener can choose from: more than 5,600 written for this project, and whatever a user adds.
 
 A pool is one or more .jsonl files; a line is {"text", "strategy", "emotions", "stage"}. Of the last three a user's own
 file may leave out any. Encoding a pool takes half a minute, so its index is built once and kept in the cache folder.

@@ -1,8 +1,8 @@
 """Weigh the layers of the screen: python -m allears.listener.safety.fit_screen [BUNDLE]
 
-Two logistic regressions on the written valid cases, with and without the reader's risk head; the result is
-combination.json. Run it after the bundle, the tables or the small head have changed. Valid and not train: the heads
-know the train cases by heart and are surer of them than they will be of any other message.
+Two logistic regressions on the written valid cases and on ordinary turns (`ordinary.py`), with and without the
+reader's risk head; the result is combination.json. Run it after the bundle, the tables or the small head have changed.
+Valid and not train: the heads know the train cases by heart and are surer of them than of any other message.
 
 The thresholds are set on scores that were made by cross-validation (ten parts, each scored by what was fitted on the
 other nine), and so are the figures that it prints. The test cases are not touched.
@@ -29,12 +29,16 @@ from allears.listener.safety.combination import (
     seen_by,
     share_of,
 )
+from allears.listener.safety.dangers import NO_DANGER
 from allears.listener.safety.ngram_head import shipped_head
+from allears.listener.safety.ordinary import ordinary_turns
 from allears.listener.safety.patterns import pattern_table
 from allears.listener.safety.reader_head import ReaderHead
 from allears.listener.safety.screen import Head
 
 FALSE_ALARMS = 0.03  # of the harmless messages: what all layers together may raise
+ORDINARY_ALARMS = 0.004  # of ordinary turns: a conversation has many of them
+ORDINARY = 2_500  # of them are looked at
 SURE_FALSE_ALARMS = 0.005  # what patterns and n-grams may raise against the reader
 PARTS = 10
 PENALTY = 0.5  # on the squared weights, against the sum of the log-losses
@@ -85,10 +89,15 @@ def threshold_for(scores: Values, allowed: int) -> float:
     return float(np.nextafter(at_most, np.inf)) + 1e-6
 
 
-def weigh(cases: Sequence[Case], reader: Head, facts: dict[str, str]) -> tuple[Combination, dict[str, float]]:
+def weigh(
+    written: Sequence[Case], ordinary: Sequence[str], reader: Head, facts: dict[str, str]
+) -> tuple[Combination, dict[str, float]]:
     """The combination, and its cross-validated recall and false alarms (with the reader and without)."""
     table, ngrams = pattern_table(), shipped_head()
+    cases = [*written, *(Case(text, NO_DANGER) for text in ordinary)]
     danger = np.array([case.is_danger for case in cases])
+    usual = np.arange(len(cases)) >= len(written)
+    hard = ~danger & ~usual
     small, large = [ngrams(case.text) for case in cases], [reader(case.text) for case in cases]
     rows = [
         seen_by(table.find(case.text), one, other)
@@ -97,21 +106,25 @@ def weigh(cases: Sequence[Case], reader: Head, facts: dict[str, str]) -> tuple[C
     seen = np.array([[row[name] for name in WITH_READER] for row in rows])
     bare = seen[:, : len(WITHOUT_READER)]
 
-    harmless = int((~danger).sum())
-    allowed, allowed_sure = int(FALSE_ALARMS * harmless), int(SURE_FALSE_ALARMS * harmless)
     without, together = (
         held_out_scores(bare, danger, WITHOUT_READER),
         held_out_scores(seen, danger, WITH_READER),
     )
-    sure = threshold_for(without[~danger], allowed_sure)
+
+    def highest(scores: Values, share: float, but: Flags | None = None) -> float:
+        """The threshold that keeps both kinds of false alarms rare; what is raised already (`but`) is counted in."""
+        raised = np.zeros(len(scores), bool) if but is None else but
+        return max(
+            threshold_for(scores[which & ~raised], int(part * which.sum()) - int((which & raised).sum()))
+            for which, part in ((hard, share), (usual, ORDINARY_ALARMS))
+            if which.any()
+        )
+
+    sure = highest(without, SURE_FALSE_ALARMS)
     sure_raised = without >= sure
-    left = allowed - int((sure_raised & ~danger).sum())
-    thresholds = (
-        threshold_for(without[~danger], allowed),
-        threshold_for(together[~danger & ~sure_raised], left),
-    )
+    thresholds = (highest(without, FALSE_ALARMS), highest(together, FALSE_ALARMS, sure_raised))
     alone = {
-        layer: _rounded(threshold_for(np.array([danger_share(each) for each in shares])[~danger], allowed))
+        layer: _rounded(highest(np.array([danger_share(each) for each in shares]), FALSE_ALARMS))
         for layer, shares in ((NGRAMS, small), (READER, large))
     }
     raised = {
@@ -121,14 +134,15 @@ def weigh(cases: Sequence[Case], reader: Head, facts: dict[str, str]) -> tuple[C
     figures = {
         f"{name}_{kind}": round(100 * float(found[which].mean()), 2)
         for name, found in raised.items()
-        for kind, which in (("recall", danger), ("false_alarms", ~danger))
+        for kind, which in (("recall", danger), ("false_alarms", hard), ("ordinary", usual))
+        if which.any()
     }
     combination = Combination(
         _with_threshold(fit_sum(bare, danger, WITHOUT_READER), thresholds[0]),
         _with_threshold(fit_sum(seen, danger, WITH_READER), thresholds[1]),
         _rounded(sure),
         alone,
-        facts | {"cases": len(cases)} | figures,
+        facts | {"cases": len(written), "ordinary": len(ordinary)} | figures,
     )
     return combination, figures
 
@@ -147,14 +161,20 @@ def main() -> None:
 
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default_bundle()
     reader = ReaderHead(OnnxReader.from_bundle(folder))
-    combination, figures = weigh(shipped_cases("valid"), reader, {"reader": reader_fingerprint(folder)})
+    combination, figures = weigh(
+        shipped_cases("valid"),
+        ordinary_turns("valid", ORDINARY),
+        reader,
+        {"reader": reader_fingerprint(folder)},
+    )
     Path(__file__).with_name("combination.json").write_text(combination.to_json(), encoding="utf-8")
     for name, each in (("without", combination.without_reader), ("with", combination.with_reader)):
         weights = ", ".join(f"{layer} {weight:.2f}" for layer, weight in each.weights.items())
         print(
             f"{name} the reader: {weights}; bias {each.bias:.2f}; danger from {share_of(each.threshold):.2f}; "
             f"cross-validated recall {figures[f'{name}_reader_recall']:.1f}%, "
-            f"false alarms {figures[f'{name}_reader_false_alarms']:.1f}%"
+            f"false alarms {figures[f'{name}_reader_false_alarms']:.1f}%, "
+            f"on ordinary turns {figures[f'{name}_reader_ordinary']:.1f}%"
         )
     print("written: combination.json")
 

@@ -1,7 +1,8 @@
 """Train the small head that ships: python -m allears.listener.safety.train_ngram_head (needs SciPy).
 
-Multinomial logistic regression on the written train cases, the same file for the same cases. How much it counts beside
-the other layers is another step: run `python -m allears.listener.safety.fit_screen` after it.
+Multinomial logistic regression on the written train cases and on ordinary turns of published conversations
+(`ordinary.py`), the same file for the same cases. How much it counts beside the other layers is another step: run
+`python -m allears.listener.safety.fit_screen` after it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.listener.safety.cases_file import Case, shipped_cases
-from allears.listener.safety.dangers import LABELS
+from allears.listener.safety.dangers import LABELS, NO_DANGER
 from allears.listener.safety.ngram_head import BUCKETS, counts, parts
+from allears.listener.safety.ordinary import ordinary_turns
 
 PENALTY = 0.02  # on the squared weights, against the mean log-loss times the number of cases
+
+ORDINARY = 12_000  # turns that are learned as harmless
 
 Values = npt.NDArray[np.float64]
 
@@ -63,9 +67,10 @@ def _features(texts: Sequence[str]):  # type: ignore[no-untyped-def] # a SciPy s
 
 def main() -> None:
     cases = shipped_cases("train")
-    weights, bias, idf = fit(cases)
+    ordinary = [Case(text, NO_DANGER) for text in ordinary_turns("train", ORDINARY)]
+    weights, bias, idf = fit([*cases, *ordinary])
     scale = np.abs(weights).max() / 127
-    card = json.dumps({"labels": LABELS, "cases": len(cases)})
+    card = json.dumps({"labels": LABELS, "cases": len(cases), "ordinary": len(ordinary)})
     packed = io.BytesIO()
     np.savez_compressed(
         packed,
@@ -77,7 +82,8 @@ def main() -> None:
     )
     target = Path(__file__).with_name("ngram_head.npz")
     target.write_bytes(packed.getvalue())
-    print(f"{len(cases):,} cases; {target.name}: {len(packed.getvalue()) / 1024:.0f} KiB")
+    size = len(packed.getvalue()) / 1024
+    print(f"{len(cases):,} cases, {len(ordinary):,} ordinary turns; {target.name}: {size:.0f} KiB")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""Ordinary talk, for the screen to know what most messages are like: turns of published conversations.
+
+The written cases are half danger and half what sounds like it. A screen that has seen nothing else takes "Maybe I'll
+keep the collar" for a farewell. So the small head also learns from everyday turns, as harmless, and the layers are
+weighed so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA; none of
+it ships.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from allears.conversation import Role
+from allears.corpora import corpus, data_root
+
+CORPORA = ("ed", "dailydialog")
+
+
+def ordinary_turns(split: str, count: int, seed: int = 0) -> list[str]:
+    """Different turns of both corpora, the seekers' only where there is one; a seeded sample."""
+    turns = sorted(set(_turns(split)))
+    return random.Random(seed).sample(turns, min(count, len(turns)))
+
+
+def _turns(split: str) -> Iterator[str]:
+    for name in CORPORA:
+        for conversation in corpus(name).read(split, data_root(None)):
+            for turn in conversation.turns:
+                if name != "ed" or turn.speaker is Role.SEEKER:
+                    yield turn.text
