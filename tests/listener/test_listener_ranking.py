@@ -80,3 +80,23 @@ def test_every_part_is_noted_and_adds_up():
     assert any("nobody spoke of" in note and "dog" in note for note in only.notes)
     assert only.score == 3.0
     assert abs(only.adjusted - sum(float(note.rsplit(" ", 1)[1]) for note in only.notes)) < 0.05
+
+
+def test_one_pet_is_not_taken_for_another():
+    mistaken = Proposal("A home without your cat is quieter than it should be.", "pool")
+    plain = Proposal("What is the evening like?", "pool")
+    assert order([mistaken, plain], moment("My dog died"), [3, 1])[0] == plain.text
+    assert order([mistaken, plain], moment("My cat died"), [3, 1])[0] == mistaken.text
+
+
+def test_what_somebody_came_to_speak_of_is_taken_up_by_name_even_in_the_possessive():
+    named = Proposal("What was your dog's way of greeting you?", "pool", strategy="Question")
+    vague = Proposal("What was that like for you?", "pool", strategy="Question")
+    assert order([vague, named], moment("My dog died"))[0] == named.text
+
+
+def test_a_first_question_had_better_hear_first():
+    bare = Proposal("How long has it been?", "pool", strategy="Question")
+    heard = Proposal("That sounds heavy. How long has it been?", "pool", strategy="Question")
+    assert order([bare, heard], moment("I feel low"))[0] == heard.text
+    assert order([bare, heard], moment("I feel low", stage="comforting"))[0] == bare.text

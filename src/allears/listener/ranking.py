@@ -22,6 +22,9 @@ from allears.listener.stages import positive
 from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
 from allears.understanding.labels import POLARITY_OF
 
+_TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
+OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -33,6 +36,7 @@ class Weights:
     against_mood: float = 2.0  # comfort for the happy, joy for the sad
     stage: float = 0.6
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
+    mistaken: float = 4.0  # if it is the other of two: a cat for somebody who spoke of a dog
     far: float = 0.25  # for each further word that has not come up
     mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
     named: float = (
@@ -126,6 +130,8 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
     if new:
         cost = weights.presumed * (0.5 if proposal.text.endswith("?") else 1.0)
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
+        if any(OTHER_OF.get(word, "") in known.everything for word in new):
+            parts.append(("takes one thing for another", -weights.mistaken))
     own = telling(proposal.text)
     strange = own - known.everything - new
     if len(strange) > 1:
