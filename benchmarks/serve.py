@@ -4,17 +4,21 @@
     python benchmarks/serve.py --seconds 10 --json
     python benchmarks/serve.py --database postgresql://localhost/allears
 
-A real `allears serve` in a process of its own, on two cores; 64 people, each with a token, each saying one line after
-the other and beginning anew after twenty turns. Measured with batching and, in the same run, without:
+Two real servers, `allears serve` with batching and without, each in a process of its own on the same two cores; 64
+people, each with a token, each saying one line after the other and beginning anew after twenty turns. The servers take
+turns of ten seconds, so that whatever else the machine does meets both. Measured of each:
 
 - errors: answers that are no reply;
 - mixed up: a reply that names another conversation or turn than it was asked in, a stored conversation that is not
   word for word what its person said and heard, or anything of another person's in it;
-- memory: the server's resident memory in the last third of the time against the second third;
-- throughput: replies a second; the ratio of both is what batching gains.
+- memory: the server's resident memory in the last third of the time against the second third, and after every turn;
+- throughput: replies a second; the ratio of both is what batching gains;
+- computing: milliseconds of both cores together for each reply, how many cores the server used, and how many other
+  programs used meanwhile. If those took much, the gain is worth nothing: that counts as a broken limit.
 
 `same as alone` is how many replies of a few conversations the listener gives again when it is asked one by one.
-The exit code is 1 if a limit is broken.
+`encoder` is how much cheaper a text is for the encoder among sixteen than alone: no gain from batching can be much
+larger where the encoder is most of the work. The exit code is 1 if a limit is broken.
 """
 
 from __future__ import annotations
@@ -44,6 +48,8 @@ from rich.table import Table
 
 LEAST_GAIN = 3.0  # times the throughput without batching
 MOST_GROWTH = 1.05  # times the resident memory in the second third of the time
+MOST_ELSEWHERE = 0.2  # cores that other programs may use meanwhile
+TURN = 10.0  # seconds that a server is loaded before it is the other's turn
 TURNS = 20  # of a conversation; then a new one begins
 CORES = 2
 LINES = (
@@ -67,6 +73,7 @@ class Talk:
     id: str
     said: list[str] = field(default_factory=list)
     heard: list[str] = field(default_factory=list)
+    over: bool = False
 
 
 @dataclass
@@ -158,15 +165,16 @@ async def chat(person: Person, port: int, end: float) -> None:
     connection = Connection(port, person.token)
     try:
         while time.perf_counter() < end:
-            status, started = await connection.ask("POST", "/api/conversations")
-            if status != 201:
-                person.errors.append(f"{status} {started}")
-                continue
-            talk = Talk(started["id"])
-            person.talks.append(talk)
-            for number in range(TURNS // 2):
-                if time.perf_counter() >= end or not await say(person, talk, number, connection):
-                    break
+            if not person.talks or person.talks[-1].over:
+                status, started = await connection.ask("POST", "/api/conversations")
+                if status != 201:
+                    person.errors.append(f"{status} {started}")
+                    continue
+                person.talks.append(Talk(started["id"]))
+            talk = person.talks[-1]
+            talk.over = (
+                not await say(person, talk, len(talk.said), connection) or len(talk.said) == TURNS // 2
+            )
     finally:
         connection.close()
 
@@ -218,37 +226,59 @@ def same_as_alone(bundle: str, people: list[Person], count: int) -> tuple[int, i
     return same, total
 
 
-async def load(server: Server, people: list[Person], seconds: float) -> dict[str, Any]:
-    start, computed = time.perf_counter(), server.cpu()
-    memory: list[float] = []
+def computed_by_all() -> float:
+    """Seconds that all programs but this one have computed since the machine started."""
+    spent, own = psutil.cpu_times(), psutil.Process().cpu_times()
+    return float(sum(spent) - spent.idle - getattr(spent, "iowait", 0.0) - own.user - own.system)
 
-    async def watch() -> None:
+
+class Load:
+    """What a server was asked so far, and what it took."""
+
+    def __init__(self, server: Server, people: list[Person]) -> None:
+        self.server, self.people = server, people
+        self.seconds = self.computed = self.elsewhere = 0.0
+        self.memory: list[float] = []
+        self.after_turns: list[float] = []
+
+    async def turn(self, seconds: float) -> None:
+        """Everybody talks for some time, and whoever waits for a reply then still gets it."""
+        start, computed, all_computed = time.perf_counter(), self.server.cpu(), computed_by_all()
+        watching = asyncio.create_task(self._watch(seconds / 10))
+        await asyncio.gather(*(chat(person, self.server.port, start + seconds) for person in self.people))
+        watching.cancel()
+        self.seconds += time.perf_counter() - start
+        self.computed += self.server.cpu() - computed
+        self.elsewhere += computed_by_all() - all_computed - (self.server.cpu() - computed)
+        self.after_turns.append(self.server.memory())
+
+    async def _watch(self, seconds: float) -> None:
         while True:
-            memory.append(server.memory())
-            await asyncio.sleep(seconds / 60)
+            self.memory.append(self.server.memory())
+            await asyncio.sleep(seconds)
 
-    watching = asyncio.create_task(watch())
-    await asyncio.gather(*(chat(person, server.port, start + seconds) for person in people))
-    watching.cancel()
-    spent, computed = time.perf_counter() - start, server.cpu() - computed
-    third = len(memory) // 3  # the first third is warming up: the largest batch has not come yet
-    early, late = statistics.mean(memory[third : 2 * third]), statistics.mean(memory[2 * third :])
-    await check(people, server.port)
-    times = sorted(time for person in people for time in person.seconds)
-    return {
-        "replies": len(times),
-        "replies_per_second": len(times) / spent,
-        "median_ms": 1000 * statistics.median(times) if times else None,
-        "p95_ms": 1000 * times[int(0.95 * len(times))] if times else None,
-        "cpu_ms_per_reply": 1000 * computed / len(times) if times else None,
-        "cores_used": computed / spent,
-        "errors": sum(len(person.errors) for person in people),
-        "mixed_up": sum(len(person.mixed) for person in people),
-        "examples": [text for person in people for text in (*person.errors, *person.mixed)][:5],
-        "memory_mib": [round(early, 1), round(late, 1)],
-        "memory_steps_mib": [round(value) for value in memory[:: max(1, len(memory) // 6)]],
-        "memory_growth": late / early,
-    }
+    async def found(self) -> dict[str, Any]:
+        await check(self.people, self.server.port)
+        third = len(self.memory) // 3  # the first third is warming up: the largest batch has not come yet
+        early = statistics.mean(self.memory[third : 2 * third] or self.memory)
+        late = statistics.mean(self.memory[2 * third :])
+        times = sorted(time for person in self.people for time in person.seconds)
+        return {
+            "replies": len(times),
+            "replies_per_second": len(times) / self.seconds,
+            "median_ms": 1000 * statistics.median(times) if times else None,
+            "p95_ms": 1000 * times[int(0.95 * len(times))] if times else None,
+            "cpu_ms_per_reply": 1000 * self.computed / len(times) if times else None,
+            "cores": self.computed / self.seconds,
+            "cores_elsewhere": self.elsewhere / self.seconds,
+            "errors": sum(len(person.errors) for person in self.people),
+            "mixed_up": sum(len(person.mixed) for person in self.people),
+            "examples": [text for person in self.people for text in (*person.errors, *person.mixed)][:5],
+            "memory_mib": [round(early, 1), round(late, 1)],
+            "memory_growth": late / early,
+            "memory_after_turns_mib": [round(each) for each in self.after_turns],
+            "server_log": self.server.log.read_text().count(" ERROR "),
+        }
 
 
 def crowd(count: int) -> list[Person]:
@@ -268,7 +298,8 @@ def two_cores() -> Iterator[None]:
     os.sched_setaffinity(0, before)
 
 
-def measure(choices: argparse.Namespace, *, batching: bool) -> tuple[dict[str, Any], list[Person]]:
+@contextlib.contextmanager
+def serving(choices: argparse.Namespace, *, batching: bool) -> Iterator[Load]:
     people = crowd(choices.conversations)
     command = (
         [sys.executable, choices.server] if choices.server else [sys.executable, "-m", "allears", "serve"]
@@ -281,11 +312,43 @@ def measure(choices: argparse.Namespace, *, batching: bool) -> tuple[dict[str, A
         with two_cores():
             server = Server(command, Path(folder), people, options)
         try:
-            found = asyncio.run(load(server, people, choices.seconds))
-            found["server_log"] = server.log.read_text().count(" ERROR ")
+            yield Load(server, people)
         finally:
             server.stop()
-    return found, people
+
+
+def measure(choices: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], list[Person]]:
+    """Both ways by turns; whoever goes first in one round goes second in the next."""
+    rounds = max(1, round(choices.seconds / TURN))
+    with serving(choices, batching=True) as together, serving(choices, batching=False) as one_by_one:
+        loads = {"together": together, "one by one": one_by_one}
+        for number in range(rounds):
+            for each in list(loads.values())[:: -1 if number % 2 else 1]:
+                asyncio.run(each.turn(choices.seconds / rounds))
+        return {name: asyncio.run(each.found()) for name, each in loads.items()}, together.people
+
+
+def encoder_gain(bundle: str, count: int = 16) -> float:
+    """How many times cheaper a conversation is for the encoder among `count` than alone."""
+    from allears.conversation import Role, Turn
+    from allears.selection.runtime import OnnxSelector
+    from allears.selection.selector import Query
+
+    with two_cores():
+        selector = OnnxSelector.from_bundle(bundle)
+    lines = [line.format(name="Ada") for line in LINES]
+    talks = [lines[: 1 + number % len(lines)][-6:] for number in range(count)]
+    asked = [Query(tuple(Turn(Role.SEEKER, text) for text in talk)) for talk in talks]
+    alone, among = [], []
+    for _ in range(5):
+        start = time.perf_counter()
+        for query in asked:
+            selector.encode_contexts([query])
+        middle = time.perf_counter()
+        selector.encode_contexts(asked)
+        alone.append(middle - start)
+        among.append(time.perf_counter() - middle)
+    return min(alone) / min(among)
 
 
 def broken(found: dict[str, dict[str, Any]], gain: float) -> list[str]:
@@ -297,12 +360,30 @@ def broken(found: dict[str, dict[str, Any]], gain: float) -> list[str]:
             limits.append(f"{name}: memory grew {each['memory_growth']:.3f} times")
     if gain < LEAST_GAIN:
         limits.append(f"batching gains {gain:.2f} times, not {LEAST_GAIN}")
+    elsewhere = [each["cores_elsewhere"] for each in found.values()]
+    if max(elsewhere) > MOST_ELSEWHERE:
+        limits.append(
+            f"other programs used {elsewhere[0]:.2f} and {elsewhere[1]:.2f} cores meanwhile, so throughput and gain "
+            "are theirs as well; measure on a quiet machine"
+        )
     return limits
 
 
 def report(found: dict[str, dict[str, Any]], gain: float) -> Table:
     table = Table(min_width=100)
-    for heading in ("", "replies/s", "median ms", "95% ms", "errors", "mixed up", "memory MiB", "growth"):
+    headings = (
+        "",
+        "replies/s",
+        "median ms",
+        "95% ms",
+        "CPU ms",
+        "cores",
+        "others",
+        "errors",
+        "mixed up",
+        "memory MiB",
+    )
+    for heading in (*headings, "growth"):
         table.add_column(heading, justify="right")
     for name, each in found.items():
         early, late = each["memory_mib"]
@@ -311,6 +392,9 @@ def report(found: dict[str, dict[str, Any]], gain: float) -> Table:
             f"{each['replies_per_second']:.1f}",
             f"{each['median_ms']:.0f}",
             f"{each['p95_ms']:.0f}",
+            f"{each['cpu_ms_per_reply']:.0f}",
+            f"{each['cores']:.2f}",
+            f"{each['cores_elsewhere']:.2f}",
             str(each["errors"]),
             str(each["mixed_up"]),
             f"{early:.0f} → {late:.0f}",
@@ -330,19 +414,21 @@ def main() -> None:
     parser.add_argument("--server", help="a script to start in place of `allears serve`")
     parser.add_argument("--json", action="store_true")
     choices = parser.parse_args()
-    together, people = measure(choices, batching=True)
-    one_by_one, _ = measure(choices, batching=False)
-    found = {"together": together, "one by one": one_by_one}
-    gain = together["replies_per_second"] / one_by_one["replies_per_second"]
+    found, people = measure(choices)
+    gain = found["together"]["replies_per_second"] / found["one by one"]["replies_per_second"]
+    encoder = 0.0 if choices.server else encoder_gain(choices.bundle)
     same, total = (0, 0) if choices.server else same_as_alone(choices.bundle, people, choices.alone)
     limits = broken(found, gain)
     if choices.json:
         alone = {"same": same, "of": total}
-        print(json.dumps({**found, "gain": gain, "same_as_alone": alone, "broken_limits": limits}))
+        more = {"gain": gain, "encoder_gain": encoder, "same_as_alone": alone, "broken_limits": limits}
+        print(json.dumps({**found, **more}))
     else:
         print(f"{choices.conversations} conversations, {choices.seconds:.0f} s each, {CORES} cores")
         Console().print(report(found, gain))
-        print(f"same as alone: {same} of {total} replies")
+        print(f"same as alone: {same} of {total} replies; encoder: {encoder:.2f} times")
+        for name, each in found.items():
+            print(f"MiB after each turn, {name}: {' '.join(map(str, each['memory_after_turns_mib']))}")
         print(*limits, sep="\n")
     sys.exit(1 if limits else 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,11 @@ def test_what_it_builds_on_is_another_recipes_run(path: Path) -> None:
     negatives = tables.get("negatives", {})
     runs = [tables.get("model", {}).get("start"), negatives.get("mine_with"), negatives.get("teacher")]
     known = {f"runs/{other.stem}" for other in RECIPES if other != path}
-    assert {run for run in runs if run} <= known
+    whole = {run.partition("/best/")[0] for run in runs if run}  # a joint run's part lies in its best/
+    seeds = {
+        re.sub(r"-\d$", "", run) for run in negatives.get("teachers", [])
+    }  # the same recipe, other seeds
+    assert whole | seeds <= known
 
 
 @recipes_of("joint")
@@ -100,7 +105,11 @@ def test_its_parts_are_recipes_whose_changes_are_understood(path: Path) -> None:
     for part in read_recipe(path).tables["parts"]:
         other = path.parent.parent / part["recipe"]
         assert other in RECIPES
-        assert read_recipe(other, part.get("set", ())).task in {"selection", "understanding", "persona-extraction"}
+        assert read_recipe(other, part.get("set", ())).task in {
+            "selection",
+            "understanding",
+            "persona-extraction",
+        }
 
 
 @every_recipe

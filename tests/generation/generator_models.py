@@ -23,9 +23,11 @@ from allears.text.tokenizer import WordPiece
 
 THINGS = ["boat", "cat", "dog", "house", "garden", "piano", "violin", "bike"]
 PLACES = ["oslo", "lima", "quito", "berne", "cairo", "dakar", "hanoi", "minsk"]
-WORDS = """[PAD] [UNK] [CLS] [SEP] i my you your a the is am are was have lost sold want to in with so sorry about what
-happened tell me that sounds hard could ask for it from near love hello thanks do not know . , ? ! : [ ] persona dialogue
-history turns question repeat reflect share reassure suggest inform other 1 2 3 4 5 6 7 8""".split()
+SPOKEN = """
+[PAD] [UNK] [CLS] [SEP] i my you your a the is am are was have lost sold want to in with so sorry about what happened
+tell me that sounds hard could ask for it from near love hello thanks do not know . , ? ! : [ ] persona dialogue history
+turns question repeat reflect share reassure suggest inform other 1 2 3 4 5 6 7 8
+"""
 LIMITS = Limits(
     context_tokens=48,
     first_turn_tokens=20,
@@ -38,8 +40,9 @@ WIDTH = 32
 
 
 def talk_tokenizer(folder: Path) -> WordPiece:
-    letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0" if letter not in WORDS]
-    tokens = [*WORDS, *THINGS, *PLACES, *letters, *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
+    words = SPOKEN.split()
+    letters = [letter for letter in "abcdefghijklmnopqrstuvwxyz0" if letter not in words]
+    tokens = [*words, *THINGS, *PLACES, *letters, *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
     backend = Tokenizer(models.WordPiece({word: i for i, word in enumerate(tokens)}, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer()
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -133,7 +136,9 @@ def dataset_for(generator: TorchGenerator, examples: Sequence[GenerationExample]
     )
 
 
-def learn(generator: TorchGenerator, examples: Sequence[GenerationExample], steps: int = 150) -> TorchGenerator:
+def learn(
+    generator: TorchGenerator, examples: Sequence[GenerationExample], steps: int = 150
+) -> TorchGenerator:
     """By heart."""
     model = generator.module.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
@@ -152,9 +157,9 @@ def learn(generator: TorchGenerator, examples: Sequence[GenerationExample], step
 def support_record(number: int, *, personas: bool) -> dict[str, Any]:
     thing, place = THINGS[number % 8], PLACES[number // 8 % 8]
     dialog = []
-    for turn in range(4):
+    for _ in range(4):
         dialog.append({"speaker": "seeker", "annotation": {}, "content": f"i lost my {thing} in {place}."})
-        strategy = STRATEGIES[(number + turn) % len(STRATEGIES)]
+        strategy = STRATEGIES[number % len(STRATEGIES)]
         dialog.append(
             {
                 "speaker": "supporter",

@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from generator_models import LIMITS, dataset_for, small_generator, talk_tokenizer, talks, write_support_corpora
+from generator_models import (
+    LIMITS,
+    dataset_for,
+    small_generator,
+    talk_tokenizer,
+    talks,
+    write_support_corpora,
+)
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora import ExampleRule
@@ -53,8 +60,15 @@ def test_sentences_are_known_from_the_turn_that_said_them():
 
 
 def test_the_persona_is_that_of_the_person_who_is_answered():
-    turns = (Turn(SEEKER, "hi", author="ann"), Turn(SUPPORTER, "hello", author="bob"), Turn(SEEKER, "so", author="ann"))
-    personas = {"ann": Persona((PersonaSentence("I am ann."),)), "bob": Persona((PersonaSentence("I am bob."),))}
+    turns = (
+        Turn(SEEKER, "hi", author="ann"),
+        Turn(SUPPORTER, "hello", author="bob"),
+        Turn(SEEKER, "so", author="ann"),
+    )
+    personas = {
+        "ann": Persona((PersonaSentence("I am ann."),)),
+        "bob": Persona((PersonaSentence("I am bob."),)),
+    }
     found = list(conversation_examples(Conversation("1", turns, personas), ALL))
     assert [example.prompt.persona for example in found] == [("I am ann.",), ("I am bob.",)]
 
@@ -124,7 +138,14 @@ def test_a_corpus_without_answers_is_one_sentence(tmp_path):
 def test_no_row_is_longer_than_its_limit(tmp_path, place, room):
     tokenizer = talk_tokenizer(tmp_path)
     limits = replace(LIMITS, context_tokens=room)
-    turns = tuple(Turn(SUPPORTER if number % 2 else SEEKER, "i lost my cat " * 9, strategy="Question" if number % 2 else None) for number in range(9))
+    turns = tuple(
+        Turn(
+            SUPPORTER if number % 2 else SEEKER,
+            "i lost my cat " * 9,
+            strategy="Question" if number % 2 else None,
+        )
+        for number in range(9)
+    )
     prompt = Prompt(turns, ("i have a cat in oslo with my dog",) * 9)
     for prompts in ([prompt], [Prompt(())], [prompt, Prompt(turns[:1])]):
         for row in prompt_rows(prompts, tokenizer, limits, place, turns=4):
@@ -162,7 +183,7 @@ def test_batches_follow_from_seed_and_epoch_and_weights(tmp_path):
     assert {seen[row] for row in range(32, 64)} == {2}
     assert all(len(batch) == 8 for batches in epochs for batch in batches)
     for batch in epochs[0]:
-        lengths = data.lengths[batch].tolist()
+        lengths = data.context_lengths[batch].tolist()
         assert lengths == sorted(lengths, reverse=True)
 
 

@@ -44,20 +44,40 @@ def make(recipe: Recipe, folder: Path) -> GenerationTask:
     return task
 
 
-FAST = ("training.learning_rate=2e-3", "training.head_learning_rate=4e-3", "training.epochs=14", "loss.label_smoothing=0")
+FAST = (
+    "training.learning_rate=2e-3",
+    "training.head_learning_rate=4e-3",
+    "training.epochs=14",
+    "loss.label_smoothing=0",
+)
 
 
 def test_training_learns_and_saves_a_generator(recipe, tmp_path):
     wanted = recipe(*FAST)
     metrics = train(make(wanted, tmp_path / "run"), wanted, tmp_path / "run")
     assert metrics["ppl"] < 1.6
-    assert metrics["likelihood"] == pytest.approx(-torch.tensor(metrics["ppl"]).log().item(), abs=1e-5)
-    assert metrics["strategy_accuracy"] > 30
+    assert metrics["strategy_accuracy"] > 80
     assert metrics["bleu_2"] > 50
     generator = saved.load(tmp_path / "run")
     found = generator.generate([talks(1)[0].prompt], Settings(method="greedy"))
     assert found[0][0].text.startswith("So sorry about your")
     assert found[0][0].strategy == "Question"
+
+
+def test_the_measures_are_those_of_the_saved_generator(recipe, tmp_path):
+    from allears.metrics.perplexity import ppl
+
+    task = make(recipe("data.sample=0"), tmp_path)
+    found = task.evaluate(torch.device("cpu"))
+    task.save(tmp_path / "run")
+    generator = saved.load(tmp_path / "run")
+    prompts = [example.prompt for example in task.valid]
+    likely = generator.log_likelihood(prompts, [example.response for example in task.valid])
+    expected = ppl([-each.log_probability for each in likely], [each.tokens for each in likely])
+    assert found["ppl"] == pytest.approx(expected, rel=1e-4)
+    first = [each[0][0] for each in generator.strategies(prompts)]
+    right = sum(mine == prompt.strategy for mine, prompt in zip(first, prompts, strict=True))
+    assert found["strategy_accuracy"] == pytest.approx(100 * right / len(prompts))
 
 
 @pytest.mark.parametrize("path", GENERATION, ids=lambda path: path.stem)
@@ -75,11 +95,16 @@ def test_every_generator_has_a_recipe():
 
 
 def test_the_series_of_the_paper_starts_from_one_pretraining(recipe, tmp_path):
-    first = recipe('data.train=["esconv"]', "data.weights=[1.0]", "data.valid=pesconv", name="generator-pretrain")
+    first = recipe(
+        'data.train=["esconv"]', "data.weights=[1.0]", "data.valid=pesconv", name="generator-pretrain"
+    )
     task = make(first, tmp_path)
     task.save(tmp_path / "first")
     for name in ("esconv-pal", "esconv-joint", "esconv-hard-prompt"):
-        second = make(recipe("model.encoder=", f'model.start="{tmp_path / "first"}"', "training.seed=9", name=name), tmp_path)
+        second = make(
+            recipe("model.encoder=", f'model.start="{tmp_path / "first"}"', "training.seed=9", name=name),
+            tmp_path,
+        )
         theirs = task.model.state_dict()
         for key, value in second.model.state_dict().items():
             assert torch.equal(value, theirs[key]), key
@@ -112,9 +137,13 @@ def test_a_frozen_encoder_stays_as_it_is(recipe, tmp_path):
     task = make(wanted, tmp_path)
     before = {name: value.clone() for name, value in task.model.state_dict().items()}
     train(task, wanted, tmp_path / "run")
-    changed = {name for name, value in task.model.state_dict().items() if not torch.equal(value, before[name])}
+    changed = {
+        name for name, value in task.model.state_dict().items() if not torch.equal(value, before[name])
+    }
     assert changed
-    assert all(name.startswith(("decoder.", "dialogue_norm.", "persona_norm.", "weights")) for name in changed)
+    assert all(
+        name.startswith(("decoder.", "dialogue_norm.", "persona_norm.", "weights")) for name in changed
+    )
     assert "decoder.strategies.weight" in changed
 
 
@@ -175,7 +204,10 @@ def test_without_dropout_no_persona_is_hidden(recipe, tmp_path):
         ("model.pretrained=facebook/bart", "needs one of `encoder`.*got encoder and pretrained"),
         ("model.heads=5", "must divide the encoder's width of 32, got 5"),
         ("model.mixture=stirred", "one of joined, aligned"),
-        ("limits.context_tokens=99", "context_tokens asks for 99 tokens at once, but the encoder reads at most 64"),
+        (
+            "limits.context_tokens=99",
+            "context_tokens asks for 99 tokens at once, but the encoder reads at most 64",
+        ),
         ("limits.persona_sentences=9", "asks for 208 tokens at once"),
         ("data.root=/nowhere", "no such file"),
     ],
@@ -187,5 +219,10 @@ def test_a_wrong_recipe_is_one_sentence(recipe, tmp_path, change, sentence):
 
 def test_a_longer_reply_than_the_start_has_learned_is_one_sentence(recipe, tmp_path):
     make(recipe(), tmp_path).save(tmp_path / "first")
-    with pytest.raises(AllearsError, match="response_tokens is 20, but the run of model.start has learned to write 12"):
-        make(recipe("model.encoder=", f'model.start="{tmp_path / "first"}"', "limits.response_tokens=20"), tmp_path)
+    with pytest.raises(
+        AllearsError, match=r"response_tokens is 20, but the run of model\.start has learned to write 12"
+    ):
+        make(
+            recipe("model.encoder=", f'model.start="{tmp_path / "first"}"', "limits.response_tokens=20"),
+            tmp_path,
+        )

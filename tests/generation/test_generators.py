@@ -29,14 +29,18 @@ def free(examples) -> list[Prompt]:
     return [replace(example.prompt, strategy=None) for example in examples]
 
 
-@pytest.mark.parametrize(("name", "own_words"), [("pal", False), ("pal", True), ("joint", False), ("hard_prompt", False)])
+@pytest.mark.parametrize(
+    ("name", "own_words"), [("pal", False), ("pal", True), ("joint", False), ("hard_prompt", False)]
+)
 def test_what_was_learned_by_heart_is_written(tmp_path, name, own_words):
     examples = talks(16)
     generator = learn(small_generator(tmp_path, name, own_words=own_words), examples)
     found = generator.generate(free(examples), GREEDY, alphas=PAL_ALPHAS.all(0))
     assert [each[0].text.lower() for each in found] == [example.response.lower() for example in examples]
     assert [each[0].strategy for each in found] == [example.prompt.strategy for example in examples]
-    likely = generator.log_likelihood([example.prompt for example in examples], [example.response for example in examples])
+    likely = generator.log_likelihood(
+        [example.prompt for example in examples], [example.response for example in examples]
+    )
     assert sum(each.log_probability for each in likely) / sum(each.tokens for each in likely) > -0.1
 
 
@@ -107,7 +111,9 @@ def test_cached_steps_are_the_whole_at_once(generator):
 
 @pytest.mark.parametrize("sentences", [0, 1, 100])
 def test_any_number_of_persona_sentences_is_fine(generator, sentences):
-    prompt = replace(free(talks(1))[0], persona=tuple(f"i have a cat {number}." for number in range(sentences)))
+    prompt = replace(
+        free(talks(1))[0], persona=tuple(f"i have a cat {number}." for number in range(sentences))
+    )
     assert generator.generate([prompt], GREEDY)[0][0].strategy in STRATEGIES
 
 
@@ -120,7 +126,10 @@ def test_of_a_long_persona_the_latest_is_read(generator):
 
 
 def test_a_prompt_longer_than_the_model_is_shortened(generator):
-    long = tuple(Turn(Role.SEEKER if number % 2 else Role.SUPPORTER, "i lost my cat in oslo " * 40) for number in range(30))
+    long = tuple(
+        Turn(Role.SEEKER if number % 2 else Role.SUPPORTER, "i lost my cat in oslo " * 40)
+        for number in range(30)
+    )
     found = generator.generate([Prompt(long, ("i have a very long story " * 50,) * 20), Prompt(())], GREEDY)
     assert all(each[0].strategy in STRATEGIES for each in found)
 
@@ -141,7 +150,9 @@ def test_alpha_moves_a_reply_towards_the_persona(tmp_path):
     generator = small_generator(tmp_path)
     prompts = [example.prompt for example in talks(8) if PAL_ALPHAS.of(str(example.prompt.strategy))]
     plain = generator.generate(prompts, GREEDY, alphas=PAL_ALPHAS.all(0))
-    table, strong = (generator.generate(prompts, GREEDY, alphas=alphas) for alphas in (None, PAL_ALPHAS.all(3)))
+    table, strong = (
+        generator.generate(prompts, GREEDY, alphas=alphas) for alphas in (None, PAL_ALPHAS.all(3))
+    )
     assert plain != table
     assert table != strong
 
@@ -174,7 +185,9 @@ def test_the_persona_matters_to_those_who_read_it(generator):
 def test_a_saved_generator_writes_the_same(generator, tmp_path):
     saved.save(tmp_path / "run", generator.module, generator.card, generator.tokenizer)
     again = load_generator(tmp_path / "run")
-    assert again.generate(free(talks(4)), PAL_SETTINGS, 1) == generator.generate(free(talks(4)), PAL_SETTINGS, 1)
+    assert again.generate(free(talks(4)), PAL_SETTINGS, 1) == generator.generate(
+        free(talks(4)), PAL_SETTINGS, 1
+    )
 
 
 def test_what_cannot_be_opened_is_one_sentence(tmp_path):

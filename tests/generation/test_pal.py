@@ -52,7 +52,9 @@ def test_equations_2_to_4_are_those_of_a_slow_loop(model):
     for row, (said, told) in enumerate([(5, 2), (3, 4)]):
         of_dialogue, of_persona = slowly(model, dialogue[row, :said], known[row, :told])
         torch.testing.assert_close(memory.states[row, :said], torch.stack(of_dialogue), atol=1e-5, rtol=1e-4)
-        torch.testing.assert_close(memory.states[row, 6 : 6 + told], torch.stack(of_persona), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(
+            memory.states[row, 6 : 6 + told], torch.stack(of_persona), atol=1e-5, rtol=1e-4
+        )
         real = [1] * said + [0] * (6 - said) + [1] * told + [0] * (4 - told)
         assert memory.mask[row].tolist() == real
 
@@ -69,9 +71,10 @@ def test_aligned_adds_token_to_token_as_the_authors_do(tmp_path):
 
 
 def test_the_three_weights_start_alike(tmp_path):
+    from generator_models import talk_config
+
     from allears.generation.writer import SmallDecoder
     from allears.nn.encoder import Encoder
-    from generator_models import talk_config
 
     encoder = Encoder.from_config(talk_config(50))
     model = PAL(encoder, SmallDecoder(encoder, layers=1, heads=4))
@@ -108,7 +111,11 @@ def test_two_branches_with_alpha_0_write_what_plain_decoding_writes(tmp_path):
 
         start = torch.full((5,), decoder.start)
         plain = greedy(
-            step, tuple(decoder.begin(model.read(batch.context, batch.persona), table)), start, end=3, limit=12
+            step,
+            tuple(decoder.begin(model.read(batch.context, batch.persona), table)),
+            start,
+            end=3,
+            limit=12,
         )
         both = [decoder.begin(memory, table) for memory in model.branches(batch.context, batch.persona)]
         branches = TwoBranches(step, PAL_ALPHAS.all(0).by_token(decoder.strategy_tokens))

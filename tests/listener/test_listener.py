@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from allears.conversation import Conversation, Persona, PersonaSentence, Role
+from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.listener.contract import Reply
+from allears.listener.contract import Reply, Request
 from allears.listener.listener import LONGEST_MESSAGE, Listener
+from allears.listener.pool import Line, open_index
+from allears.listener.proposers import PoolProposer
+from allears.selection.selector import Query
 
 
 def test_a_reply_comes_with_its_reasons_and_the_conversation_after_it(listener: Listener):
@@ -58,6 +61,39 @@ def test_several_people_at_once_hear_what_each_would_alone(listener: Listener):
     alone = [listener.respond(message, talk) for message, talk in zip(messages, talks, strict=True)]
     assert [reply.text for reply in together] == [reply.text for reply in alone]
     assert [reply.conversation for reply in together] == [reply.conversation for reply in alone]
+
+
+def test_in_a_crowd_every_score_is_the_one_of_being_alone(listener: Listener):
+    messages = [
+        f"my {('dog', 'cat', 'friend', 'house', 'boat')[n % 5]} is{' so' * (n % 9)} sad" for n in range(24)
+    ]
+    talks = [listener.respond("I have a cat.").conversation if n % 3 else None for n in range(24)]
+    together = listener.respond_many(messages, talks, seeds=range(24))
+    for message, talk, seed, reply in zip(messages, talks, range(24), together, strict=True):
+        alone = listener.respond(message, talk, seed=seed)
+        assert reply.conversation == alone.conversation
+        pairs = zip(reply.why.candidates, alone.why.candidates, strict=True)
+        assert all(one.proposal == other.proposal for one, other in pairs)
+        scores = [[item.score for item in each.why.candidates] for each in (reply, alone)]
+        assert scores[0] == pytest.approx(scores[1], rel=1e-5)
+
+
+def test_replies_added_to_the_pool_are_proposed_under_their_own_words(listener: Listener, tmp_path: Path):
+    lines = [Line("What happened?"), Line("Who else knows?")]
+    index = open_index(lines, listener.selector, folder=tmp_path)
+    proposer = PoolProposer(index)
+    encoded = listener.selector.encode_queries([Query((Turn(Role.SEEKER, "hello"),))])
+    request = Request((), Persona(), (), (), "opening", 0, encoded)
+    assert {each.text for each in proposer.propose(request).proposals} == {
+        "What happened?",
+        "Who else knows?",
+    }
+    index.remove([0])
+    index.add(["That is great news!"])
+    assert {each.text for each in proposer.propose(request).proposals} == {
+        "Who else knows?",
+        "That is great news!",
+    }
 
 
 def test_danger_is_answered_with_a_fixed_text_and_stays_on(listener: Listener):

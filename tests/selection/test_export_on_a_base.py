@@ -86,7 +86,9 @@ def test_matrices_after_the_change_are_those_of_the_tuned_model(base, tmp_path):
             np.abs(weight[:, : expected.shape[1]] - expected)
             <= 1.05 * np.repeat(scales[..., 0], stored.shape[2], axis=1)[:, : expected.shape[1]]
         )
-        assert inside.mean() > 0.97  # half a step of the base and half of the change; some outgrew the largest
+        assert (
+            inside.mean() > 0.97
+        )  # half a step of the base and half of the change; some outgrew the largest
 
 
 def test_a_low_rank_change_is_the_best_of_its_rank():

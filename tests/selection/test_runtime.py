@@ -18,7 +18,7 @@ from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.selection import runtime
 from allears.selection.bi_encoder import BiEncoder
 from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
+from allears.selection.runtime import Comparison, OnnxSelector
 from allears.selection.saved import ModelCard, TorchSelector
 from allears.selection.selector import Query
 from allears.text.layout import Limits
@@ -73,6 +73,43 @@ def test_batch_mates_change_nothing(selector: OnnxSelector, monkeypatch: pytest.
     alone = selector.encode_responses(RESPONSES)
     np.testing.assert_allclose(alone.vectors, together.vectors, atol=1e-5)
     np.testing.assert_allclose(selector.score(queries(), alone, everything), scores, rtol=1e-3, atol=1e-3)
+
+
+def test_company_does_not_change_a_bit_of_a_text():
+    selector = OnnxSelector.from_bundle(threads=2)  # the shipped one: a tiny model rounds nothing away
+    texts = [f"My {'very ' * (n % 5)}old friend wrote to me again today, number {n}." for n in range(12)]
+    asked = [Query((Turn(Role.SEEKER, text),)) for text in texts]
+    together = selector.encode_contexts(asked)
+    alone = [selector.encode_contexts([query])[0] for query in asked]
+    assert any(len(text.ids) % 2 for text in alone)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.states, other.states)
+
+
+def test_texts_are_encoded_together_only_with_texts_of_their_width(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(runtime, "TOKENS_AT_ONCE", 64)
+    lengths = np.array([3, 17, 4, 1, 20, 19, 0, 100, 18, 2])
+    widths = runtime.rounded(lengths)
+    assert widths.tolist() == [4, 20, 4, 4, 20, 20, 4, 100, 20, 4]
+    parts = [part.tolist() for part in runtime.alike(widths)]
+    assert parts == [[7], [1, 4, 5], [8], [0, 2, 3, 6, 9]]
+
+
+def test_many_comparisons_at_once_are_those_of_one_by_one(made: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(runtime, "CANDIDATES_AT_ONCE", 2)
+    selector = OnnxSelector.from_bundle(made / "cobert", threads=2)
+    candidates, encoded = selector.encode_responses(RESPONSES), selector.encode_queries(queries())
+    chosen = [np.array([4, 0, 2]), np.array([1]), np.array([3, 5, 1, 0])]
+    comparisons = [
+        Comparison(encoded.rows(0, 2), candidates, chosen[0]),
+        Comparison(encoded.rows(1, 3), candidates, chosen[1]),
+        Comparison(encoded.rows(2, 3), candidates, chosen[2]),
+    ]
+    found = selector.compare(comparisons)
+    assert [scores.shape for scores in found] == [(2, 3), (2, 1), (1, 4)]
+    for scores, (start, stop), wanted in zip(found, ((0, 2), (1, 3), (2, 3)), chosen, strict=True):
+        expected = selector.rank(encoded.rows(start, stop), candidates, np.tile(wanted, (stop - start, 1)))
+        np.testing.assert_array_equal(scores, expected)
 
 
 def test_each_query_is_scored_with_the_candidates_chosen_for_it(selector: OnnxSelector):
@@ -132,7 +169,7 @@ def test_scoring_imports_neither_torch_nor_transformers_nor_onnx(made: Path):
 import sys
 import numpy as np
 from allears.conversation import Role, Turn
-from allears.selection.runtime import OnnxSelector
+from allears.selection.runtime import Comparison, OnnxSelector
 from allears.selection.selector import Query
 selector = OnnxSelector.from_bundle({str(made / "cobert")!r})
 candidates = selector.encode_responses(["so sorry", "great news"])

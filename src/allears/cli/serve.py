@@ -57,7 +57,7 @@ def serve(
         [], "--origin", help="A web page elsewhere that may use this server, as https://example.org."
     ),
     batching: bool = typer.Option(True, "--batching/--no-batching", help="Answer people together."),
-    batch_size: int = typer.Option(32, "--batch-size", min=1, help="How many messages at most."),
+    batch_size: int = typer.Option(16, "--batch-size", min=1, help="How many messages at most."),
     rate: float = typer.Option(
         5.0, "--rate", min=0.01, help="Requests a second and person, in the long run."
     ),

@@ -10,7 +10,7 @@ The first input is a task token, with an id behind the vocabulary: what is to be
 
 E is shared but not trained from here (it is detached). A softmax over all words pulls hard at every row of E,
 and reading and ranking go through the same table; the decoder adapts with W instead, and its gradient is 60
-times smaller than E's would be.
+times smaller than E's would be. Whoever brings a table of the decoder's own says so (`learns_words`).
 """
 
 from __future__ import annotations
@@ -60,9 +60,11 @@ class Decoder(nn.Module):
         inner: int = 2,  # width of the feed-forward layers, as a multiple of `size`
         longest: int = 64,  # tokens that can be written
         dropout: float = 0.1,
+        learns_words: bool = False,  # whether a gradient flows into E
     ):
         super().__init__()
         self.size, self.vocabulary, self.heads, self.longest = size, vocabulary, heads, longest
+        self.learns_words = learns_words
         self.tasks = nn.Embedding(len(TASKS), size)
         self.positions = nn.Embedding(longest + 1, size)
         self.word_norm = nn.LayerNorm(size)
@@ -84,7 +86,7 @@ class Decoder(nn.Module):
 
     def start(self, states: Tensor, ids: Tensor, mask: Tensor, table: Tensor) -> DecoderState:
         """The state before anything is written: source states [B, S, d], their ids and mask [B, S], E [V, d]."""
-        words = self.word_norm(F.embedding(ids, table.detach()))
+        words = self.word_norm(F.embedding(ids, self._own(table)))
         before = F.pad(words[:, :-1], (0, 0, 1, 0))
         memory = self.memory(torch.cat([states.to(words.dtype), words, before], -1))
         pairs = [block.read(memory) for block in self.blocks]  # type: ignore[operator]
@@ -120,7 +122,7 @@ class Decoder(nn.Module):
             values.append(value)
         hidden = self.norm(hidden)
         # Probabilities in float32, whatever the rest is computed in.
-        words = F.linear(self.word_projection(hidden), table.detach().to(hidden.dtype)).float()
+        words = F.linear(self.word_projection(hidden), self._own(table).to(hidden.dtype)).float()
         copies = (
             self.copy_projection(hidden) @ state.memory.transpose(1, 2)
         ).float() * self.size**-0.5  # [B, T, S]
@@ -137,8 +139,13 @@ class Decoder(nn.Module):
     def likelihood(self, tokens: Tensor, targets: Tensor, state: DecoderState, table: Tensor) -> Tensor:
         """log P of each target [B, T] after its tokens: what training wants, without P of every word."""
         found, _ = self.distribution(tokens, state, table)
+        return self.chosen(found, targets, state.ids)
+
+    @staticmethod
+    def chosen(found: Distribution, targets: Tensor, ids: Tensor) -> Tensor:
+        """log P of each target [B, T], written or copied from a source with these `ids` [B, S]."""
         written = found.writes + found.words.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
-        there = targets.unsqueeze(-1) == state.ids.unsqueeze(1)  # [B, T, S]
+        there = targets.unsqueeze(-1) == ids.unsqueeze(1)  # [B, T, S]
         lowest = torch.finfo(torch.float32).min
         copied = found.points + found.copies.masked_fill(~there, lowest).logsumexp(-1)
         return torch.logaddexp(written, copied.clamp(min=lowest))
@@ -151,9 +158,12 @@ class Decoder(nn.Module):
         mixed = words.scatter_add(-1, state.ids, copies)
         return mixed.clamp(min=torch.finfo(torch.float32).tiny).log(), state
 
+    def _own(self, table: Tensor) -> Tensor:
+        return table if self.learns_words else table.detach()
+
     def _embed(self, tokens: Tensor, table: Tensor) -> Tensor:
         is_task = (tokens >= self.vocabulary).unsqueeze(-1)
-        words = self.word_norm(F.embedding(tokens.clamp(max=self.vocabulary - 1), table.detach()))
+        words = self.word_norm(F.embedding(tokens.clamp(max=self.vocabulary - 1), self._own(table)))
         return torch.where(is_task, self.tasks((tokens - self.vocabulary).clamp(min=0)), words)
 
 

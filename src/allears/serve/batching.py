@@ -1,7 +1,10 @@
 """Messages of several people, answered together.
 
-The listener's cost is its encoder passes, and a pass over sixteen messages costs far less than sixteen passes. So a
-message waits a few milliseconds for company, and while the listener works on a batch the next one gathers by itself.
+A message alone leaves cores idle: its few texts are too little work to be shared out well. Several messages have texts
+and proposals enough for all cores, each core with its own. So a message waits a few milliseconds for company, and while
+the listener works on a batch the next one gathers by itself. What is computed stays the same: on a CPU, sixteen texts
+cost the encoder nearly as much as sixteen times one (`benchmarks/serve.py` measures how much less).
+
 The listener runs in a thread of its own: it computes, and the server must stay able to answer.
 """
 

@@ -24,7 +24,7 @@ class Settings:
     hosts: tuple[str, ...] = ()  # more names this server answers to
     origins: tuple[str, ...] = ()  # web pages elsewhere that may use it, as "https://example.org"
     batching: bool = True
-    batch_size: int = 32
+    batch_size: int = 16  # more take memory and make people wait, and gain nothing (benchmarks/serve.py)
     batch_seconds: float = 0.004  # how long the first message of a batch waits for company
     threads: int = 1  # how many batches the listener is given at once
     waiting: int = 512  # messages in the queue; more are told to come back
