@@ -108,7 +108,6 @@ def test_a_begun_file_is_finished_and_other_settings_are_refused(run: Run, tmp_p
         (["esconv", "--add", "joy", "--out", "o.jsonl"], "--add takes persona, emotion, intent, mechanisms"),
         (["esconv", "--add", "persona", "--out", "o.json"], "written as .jsonl"),
         (["nothing", "--add", "persona", "--out", "o.jsonl"], "unknown corpus 'nothing'"),
-        (["esconv", "--add", "persona", "--out", "o.jsonl"], "no default persona extractor"),
         (
             ["esconv", "--add", "emotion", "--head", "topic", "--out", "o.jsonl"],
             "--head takes ed-emotion-turns",
@@ -146,3 +145,13 @@ def test_what_cannot_be_annotated_is_one_sentence(
     assert (answer.code, answer.out) == (2, "")
     assert sentence in answer.err
     assert not list(tmp_path.glob("o.json*"))
+
+
+def test_the_default_extractor_needs_no_training(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    root = ESCONV.write(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    answer = run(
+        "annotate", "esconv", "--add", "persona", "--model", "default", "--out", "o.jsonl", "--root", root
+    )
+    assert answer.code == 0, answer.err
+    assert (tmp_path / "o.jsonl").is_file()
