@@ -20,7 +20,7 @@ from allears.generation.pal import PAL
 from allears.generation.torch_generator import TorchGenerator
 from allears.generation.writer import SmallDecoder
 from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.nn.runs import best, is_kind
+from allears.nn.runs import MODEL_FILE, best, is_kind, saved_card
 from allears.nn.weights import load_weights, save_model, write_text
 from allears.text.layout import Limits
 
@@ -91,13 +91,9 @@ def is_generator(folder: Path | str) -> bool:
 def load(folder: Path | str, device: str = "cpu") -> TorchGenerator:
     """The generator in a run folder (or in its `best/`)."""
     folder = best(folder)
-    path = folder / "model.json"
-    if not path.is_file():
-        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    path = folder / MODEL_FILE
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if saved.get("kind") != KIND:
-            raise AllearsError(f"{path}: this is no generator; train one with recipes/esconv-pal.toml")
+        saved = saved_card(folder, KIND, "generator; train one with recipes/esconv-pal.toml")
         card = GeneratorCard(**(saved | {"limits": Limits(**saved["limits"])}))
         model = build(card)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

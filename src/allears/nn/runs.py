@@ -43,6 +43,20 @@ def best(folder: Path | str) -> Path:
     return folder / "best" if (folder / "best" / MODEL_FILE).is_file() else folder
 
 
+def saved_card(folder: Path, kind: str, otherwise: str) -> Any:
+    """What the card in a model's folder says; `otherwise` tells whoever gave another kind of model what to do.
+
+    What is no JSON object raises ValueError or AttributeError, for the caller to name the card it wanted.
+    """
+    path = folder / MODEL_FILE
+    if not path.is_file():
+        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    if saved.get("kind") != kind:
+        raise AllearsError(f"{path}: this is no {otherwise}")
+    return saved
+
+
 def is_kind(folder: Path | str, kind: str) -> bool:
     """Whether a run folder holds a model whose card names this kind."""
     try:

@@ -81,17 +81,9 @@ class BundleCard:
     def read(cls, folder: Path) -> BundleCard:
         path = folder / CARD_FILE
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
+            saved = read_card(path, FORMAT)
         except FileNotFoundError:
             raise AllearsError(f"{folder}: no {CARD_FILE} here; make one with `allears export`") from None
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        found = saved.get("format") if isinstance(saved, dict) else None
-        if found != FORMAT:
-            raise AllearsError(
-                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
-                "export the bundle again"
-            )
         try:
             return cls(
                 **saved
@@ -105,6 +97,22 @@ class BundleCard:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise AllearsError(f"{path}: not a bundle's card ({error}); export the bundle again") from error
+
+
+def read_card(path: Path, wanted: int) -> dict[str, Any]:
+    """The JSON object in one of a bundle's cards, of the wanted format. A missing file is FileNotFoundError."""
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
+    found = saved.get("format") if isinstance(saved, dict) else None
+    if found != wanted:
+        raise AllearsError(
+            f"{path}: format {found!r}, but this version of allears reads format {wanted}; export the bundle again"
+        )
+    return dict(saved)
 
 
 def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None:

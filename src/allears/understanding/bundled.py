@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from allears.errors import AllearsError
+from allears.selection.bundle import read_card
 from allears.text.layout import Limits
 
 FORMAT = 1
@@ -59,15 +60,9 @@ class BundledReaderCard:
     def read(cls, folder: Path) -> BundledReaderCard:
         path = folder / READER_CARD_FILE
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            saved = read_card(path, FORMAT)
+        except FileNotFoundError as error:
             raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        found = saved.get("format") if isinstance(saved, dict) else None
-        if found != FORMAT:
-            raise AllearsError(
-                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
-                "export the bundle again"
-            )
         try:
             return cls(
                 **saved

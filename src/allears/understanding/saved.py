@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from torch import Tensor
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
-from allears.nn.runs import best, is_kind
+from allears.nn.runs import MODEL_FILE, best, is_kind, saved_card
 from allears.nn.weights import load_weights, save_model
 from allears.text.layout import Limits, Tokens
 from allears.text.tokenizer import WordPiece
@@ -67,15 +66,9 @@ def is_reader(folder: Path | str) -> bool:
 def load(folder: Path | str, device: str = "cpu") -> TorchReader:
     """The reader in a run folder (or in its `best/`)."""
     folder = best(folder)
-    path = folder / "model.json"
-    if not path.is_file():
-        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    path = folder / MODEL_FILE
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if saved.get("kind") != KIND:
-            raise AllearsError(
-                f"{path}: this is no reader; train one with a recipe whose task is understanding"
-            )
+        saved = saved_card(folder, KIND, "reader; train one with a recipe whose task is understanding")
         card = ReaderCard(**(saved | {"limits": Limits(**saved["limits"])}))
         model = build(card)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from allears.errors import AllearsError
-from allears.selection.bundle import BundleCard
+from allears.selection.bundle import BundleCard, read_card
 from allears.understanding.persona.lengths import Lengths
 
 FORMAT = 1
@@ -52,15 +52,9 @@ class BundledExtractorCard:
     def read(cls, folder: Path) -> BundledExtractorCard:
         path = folder / EXTRACTOR_CARD_FILE
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            saved = read_card(path, FORMAT)
+        except FileNotFoundError as error:
             raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        found = saved.get("format") if isinstance(saved, dict) else None
-        if found != FORMAT:
-            raise AllearsError(
-                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
-                "export the bundle again"
-            )
         try:
             return cls(**saved | {"lengths": Lengths(**saved["lengths"])})
         except (KeyError, TypeError, ValueError, AllearsError) as error:

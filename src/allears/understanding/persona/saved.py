@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ import torch
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
-from allears.nn.runs import best, is_kind
+from allears.nn.runs import MODEL_FILE, best, is_kind, saved_card
 from allears.nn.weights import load_weights, save_model
 from allears.text.layout import pad_flat
 from allears.text.tokenizer import WordPiece
@@ -61,15 +60,9 @@ def is_extractor(folder: Path | str) -> bool:
 def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtractor:
     """The extractor in a run folder (or in its `best/`); a `beam` of 1 is greedy."""
     folder = best(folder)
-    path = folder / "model.json"
-    if not path.is_file():
-        raise AllearsError(f"{folder}: no model.json here; give the folder of a finished `allears train`")
+    path = folder / MODEL_FILE
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if saved.get("kind") != KIND:
-            raise AllearsError(
-                f"{path}: this is no persona extractor; train one with recipes/persona-extractor.toml"
-            )
+        saved = saved_card(folder, KIND, "persona extractor; train one with recipes/persona-extractor.toml")
         card = ExtractorCard(**(saved | {"lengths": Lengths(**saved["lengths"])}))
         model = build(card)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
