@@ -95,8 +95,10 @@ def export(
         raise AllearsError(f"{out}: exists and is not a bundle; give a new folder")
     digest = weights_digest(model.encoder)
     model = _exportable(model)
-    stored_model = copy.deepcopy(model)
-    changes = {} if base is None else _back_to_base(stored_model, base, rank, precision)
+    stored_model, changes = model, {}
+    if base is not None:
+        stored_model = copy.deepcopy(model)
+        changes = _back_to_base(stored_model, base, rank, precision)
 
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:

@@ -109,7 +109,7 @@ def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | N
             content = numpy_helper.to_array(tensor).tobytes()
             if len(content) < SMALLEST_EXTERNAL:
                 continue
-            place = known.get(_digest(content))
+            place = known.get(_digest(content)) if known else None
             if place is not None:
                 _point(tensor, content, place)
                 continue
@@ -134,6 +134,8 @@ def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | N
 
 def _worth_keeping(stored: Stored, model: ModelProto) -> Stored:
     """Those in files of which this model needs at least half."""
+    if not stored:
+        return {}
     needed = {_digest(numpy_helper.to_array(tensor).tobytes()) for tensor in _own_weights(model)}
     used, whole = Counter[str](), Counter[str]()
     for digest, place in stored.items():
