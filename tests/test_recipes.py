@@ -53,6 +53,7 @@ def test_its_heads_are_known_and_build_a_reader(
     monkeypatch.setattr(
         "allears.understanding.heads.Head.read", lambda self, *_: [Reading(turns, (self.labels[0],))]
     )
+    monkeypatch.setattr(f"{module}.ordinary_turns", lambda *_, **__: ["my cat was lost"])
     recipe = read_recipe(path)
     model = dict(recipe.tables["model"])
     if model.pop("start", ""):
@@ -75,7 +76,8 @@ def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: py
     if model.pop("start", ""):  # another recipe's run: the encoder in it stands for all of it
         model["encoder"] = "the other run's"
     parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
-    tables = {name: table for name, table in recipe.tables.items() if name != "negatives"}  # needs other runs
+    elsewhere = ("negatives", "prepend")  # they need other runs, and a classifier fitted on a corpus
+    tables = {name: table for name, table in recipe.tables.items() if name not in elsewhere}
     task = make_task(replace(recipe, tables=tables | {"model": model}), tmp_path)
     assert isinstance(task, SelectionTask)
     assert type(task.model) is saved.model_class(model["name"])
@@ -109,6 +111,7 @@ def test_its_parts_are_recipes_whose_changes_are_understood(path: Path) -> None:
             "selection",
             "understanding",
             "persona-extraction",
+            "generation",
         }
 
 

@@ -166,6 +166,17 @@ def test_a_model_against_itself_does_not_differ(run: Run, place: Path):
     assert (record["difference"], record["difference_mrr"], record["p_value"]) == (0, 0, 1)
 
 
+def test_the_other_side_may_have_less_persona(run: Run, place: Path):
+    options = ("evaluate", "selection", place / "cobert", "--root", place / "data", "--candidates", 10)
+    compared = run(*options, "--against", place / "cobert", "--against-persona", 0, "--json").json
+    alone = run(*options, "--persona-sentences", 0, "--json").json
+    assert compared["against_mrr"] == alone["mrr"]
+    assert compared["against"].endswith(", persona 0")
+    refused = run(*options, "--against-persona", 0)
+    assert refused.code == 2
+    assert "name that model with --against" in " ".join(refused.err.split())
+
+
 def test_pools_add_retrieval_bleu_by_name_and_plain_for_the_first(run: Run, place: Path, tmp_path: Path):
     pool = tmp_path / "My pool.txt"
     pool.write_text("so sad\nhow great\n")

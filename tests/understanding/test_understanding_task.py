@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from accelerate import Accelerator
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
+from allears.training.workers import Workers
 from allears.understanding import saved
 from allears.understanding.heads import strategy_reading
 from allears.understanding.reading import Reading
@@ -89,6 +91,32 @@ def test_batches_stay_within_a_head_and_follow_from_seed_and_epoch(recipe, tmp_p
             assert len(set(np.searchsorted(task.firsts, batch, side="right"))) == 1
     assert task.batches(0) != task.batches(1)
     assert make(recipe("training.seed=2"), tmp_path).batches(0) != task.batches(0)
+
+
+def test_the_risk_head_alone_learns_ordinary_turns_as_harmless(recipe, tmp_path, monkeypatch):
+    asked = {}
+
+    def ordinary(split, count, seed, *, root):
+        asked.update(split=split, count=count)
+        return ["the bus was late"] * count
+
+    monkeypatch.setattr("allears.understanding.task.ordinary_turns", ordinary)
+    names = 'heads.names=["risk", "ed-emotion"]'
+    plain, task = make(recipe(names), tmp_path), make(recipe(names, "data.ordinary=3"), tmp_path)
+    assert asked == {"split": "train", "count": 3}
+    assert [len(data) for data in task.train] == [len(plain.train[0]) + 3, len(plain.train[1])]
+    assert task.train[0].readings[-1].label == "none"
+    assert len(task.valid[0]) == len(plain.valid[0])
+
+
+def test_hidden_tokens_change_what_a_step_sees_and_nothing_that_is_measured(recipe, tmp_path):
+    task, hiding = make(recipe(), tmp_path), make(recipe("data.hidden=0.5"), tmp_path)
+    shown = []
+    for each in (task, hiding):
+        each.model.register_forward_pre_hook(lambda _, inputs: shown.append(int(inputs[0].mask.sum())))
+        each.step(each.batches(0)[0], 0, Workers(Accelerator(cpu=True)), lambda loss: None)
+    assert 0 < shown[1] < shown[0]
+    assert task.evaluate(torch.device("cpu")) == hiding.evaluate(torch.device("cpu"))
 
 
 def test_every_reading_is_seen_about_equally_often_over_the_epochs(recipe, tmp_path):

@@ -97,6 +97,13 @@ def evaluate_one(
     against: str | None = typer.Option(
         None, "--against", help="Another model, for a paired comparison.", show_default=False
     ),
+    against_persona: int | None = typer.Option(
+        None,
+        "--against-persona",
+        min=0,
+        help="At most this many persona sentences for that other model. Default: as for the first.",
+        show_default=False,
+    ),
     pool: list[str] = typer.Option(
         [],
         "--pool",
@@ -119,6 +126,8 @@ def evaluate_one(
 
         allears evaluate selection runs/ed-cobert --against runs/ed-bi-encoder --by-emotion --plot ed.png
 
+        allears evaluate selection default --corpus talk.jsonl --against default --against-persona 0
+
         allears evaluate selection runs/ed-cobert --pool ed --pool dailydialog --limit 500 --json
     """
     # Whatever can be wrong is found before the long part begins.
@@ -126,9 +135,13 @@ def evaluate_one(
         check_picture_path(plot)
     if pool:
         sacrebleu_metrics()
+    sides = {model: (model, persona_sentences)}
+    other = _other_name(against, against_persona)
+    if against is not None and other is not None:
+        sides[other] = (against, persona_sentences if against_persona is None else against_persona)
     selectors = {
-        name: load_selector(name, device, persona_sentences=persona_sentences)
-        for name in dict.fromkeys([model] if against is None else [model, against])
+        name: load_selector(place, device, persona_sentences=sentences)
+        for name, (place, sentences) in sides.items()
     }
     examples = split_examples(corpus, split, root, context_turns)
     if by_emotion and not any(example.labels.get("emotion") for example in examples):
@@ -142,14 +155,14 @@ def evaluate_one(
             candidates,
             seed,
             batch=batch,
-            persona_sentences=persona_sentences,
+            persona_sentences=sides[name][1],
             limit=limit,
             watch=watched,
         )
         for name, selector in selectors.items()
     }
     report = reports[model]
-    comparison = None if against is None else compare(report, reports[against])
+    comparison = None if other is None else compare(report, reports[other])
     sampled = [examples[position] for position in report.positions]
     retrieved = {
         name: retrieval_bleu(
@@ -166,20 +179,27 @@ def evaluate_one(
         record: dict[str, Any] = {"model": model, "corpus": corpus, "split": split} | report.flat()
         if persona_sentences is not None:
             record["persona_sentences"] = persona_sentences
-        if against is not None and comparison is not None:
-            record |= {"against": against} | _flat_comparison(comparison, reports[against])
+        if other is not None and comparison is not None:
+            record |= {"against": other} | _flat_comparison(comparison, reports[other])
         record |= _flat_retrieval(retrieved)
         if by_emotion:
             record["by_emotion"] = {name: part.flat() for name, part in report.by_emotion.items()}
         typer.echo(json.dumps(record))
         return
     console.print(measures_table(title, "model", _by_short_name(reports)))
-    if against is not None and comparison is not None:
-        console.print(comparison_table(short_name(model), short_name(against), comparison))
+    if other is not None and comparison is not None:
+        console.print(comparison_table(short_name(model), short_name(other), comparison))
     if retrieved:
         console.print(retrieval_table(retrieved))
     if by_emotion:
         console.print(measures_table("by emotion", "emotion", report.by_emotion))
+
+
+def _other_name(against: str | None, persona: int | None) -> str | None:
+    """What the other side of a comparison is called: the same model with less persona needs a name of its own."""
+    if against is None and persona is not None:
+        raise AllearsError("--against-persona says what the other model gets: name that model with --against")
+    return against if against is None or persona is None else f"{against}, persona {persona}"
 
 
 @app.command("transfer")

@@ -51,6 +51,14 @@ class Inputs(_TensorGroup):
     def from_tokens(cls, tokens: Tokens) -> Inputs:
         return cls(*(torch.from_numpy(array) for array in (tokens.ids, tokens.mask, tokens.segments)))
 
+    def hiding(self, share: float) -> Inputs:
+        """The same texts with this share of their tokens hidden, drawn anew; a text keeps its first."""
+        if not share:
+            return self
+        seen = torch.rand(self.mask.shape, device=self.mask.device) >= share
+        seen[..., 0] = True
+        return Inputs(self.ids, self.mask * seen.to(self.mask.dtype), self.segments)
+
 
 @dataclass(frozen=True, slots=True)
 class Encoded(_TensorGroup):

@@ -73,10 +73,10 @@ class SelectionBatch:
         )
 
     def hiding(self, share: float) -> SelectionBatch:
-        """The batch with this share of the tokens hidden, drawn anew; a text keeps its first."""
+        """The batch with this share of the tokens hidden, drawn anew."""
 
         def hidden(parts: list[Inputs]) -> list[Inputs]:
-            return [replace(part, mask=part.mask * _seen(part.mask, share)) for part in parts]
+            return [part.hiding(share) for part in parts]
 
         return replace(
             self,
@@ -84,12 +84,6 @@ class SelectionBatch:
             personas=None if self.personas is None else hidden(self.personas),
             responses=hidden(self.responses),
         )
-
-
-def _seen(mask: Tensor, share: float) -> Tensor:
-    seen = torch.rand(mask.shape, device=mask.device) >= share
-    seen[..., 0] = True
-    return seen.to(mask.dtype)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     workers = Workers(accelerator)
     chief = accelerator.is_main_process
     model = task.model.to(accelerator.device)
-    _compile(model, options.compile)
+    _prepare(model, options.compile)
     optimizer = torch.optim.AdamW(
         parameter_groups(model, options), weight_decay=options.weight_decay, fused=gpu
     )
@@ -108,7 +108,9 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     return metrics
 
 
-def _compile(model: nn.Module, backend: str) -> None:
+def _prepare(model: nn.Module, backend: str) -> None:
+    # cuDNN plans its attention anew for each shape, and hardly two of our batches have the same
+    torch.backends.cuda.enable_cudnn_sdp(False)
     if backend:  # in place: the names of the weights stay as they are
         getattr(model, "encoder", model).compile(backend=backend, dynamic=True)
 

@@ -13,6 +13,8 @@ import torch
 from rich.progress import track
 from torch import Tensor
 
+from allears.conversation import Role, Turn
+from allears.corpora.ordinary import ordinary_turns
 from allears.errors import AllearsError
 from allears.metrics.classification import top_hits
 from allears.nn.encoder import Encoder, encoder_tokenizer
@@ -28,6 +30,7 @@ from allears.understanding import saved
 from allears.understanding.calibration import fit_temperature
 from allears.understanding.dataset import ReadingDataset
 from allears.understanding.heads import Head, head
+from allears.understanding.labels import RISKS
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
@@ -44,6 +47,10 @@ class DataOptions:
     valid_split: str = "valid"
     train_limit: int = 0  # a seeded sample of each head's readings; 0: all
     valid_limit: int = 0
+    hidden: float = 0.0  # share of the tokens that a step does not show, against learning texts by heart
+    ordinary: int = (
+        0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +100,16 @@ class UnderstandingTask:
             model, limits, self.heads, uncertainty=self.wanted.weighting == "uncertainty"
         )
         self.train = [
-            self._dataset(each, self.data.train_split, self.data.train_limit, bare=BARE_SHARE)
+            self._dataset(
+                [*self._readings(each, self.data.train_split, self.data.train_limit), *self._ordinary(each)],
+                each,
+                bare=BARE_SHARE,
+            )
             for each in self.heads
         ]
         self.valid = [
-            self._dataset(each, self.data.valid_split, self.data.valid_limit) for each in self.heads
+            self._dataset(self._readings(each, self.data.valid_split, self.data.valid_limit), each)
+            for each in self.heads
         ]
         # the readings of all heads have one row of numbers: a head's begin at its first
         self.firsts = np.cumsum([0, *(len(data) for data in self.train)])
@@ -111,8 +123,19 @@ class UnderstandingTask:
             read = _bundle_reading(model.read_with) if model.read_with else _model_reading(self.model)
             self.read = read_once(read, [*self.train, *self.valid], folder / "readings.npz")
 
-    def _dataset(self, each: Head, split: str, limit: int, *, bare: float = 0.0) -> ReadingDataset:
-        readings = sample(each.read(split, self.data.root or None), limit, self.options.seed)
+    def _readings(self, each: Head, split: str, limit: int) -> list[Reading]:
+        return sample(each.read(split, self.data.root or None), limit, self.options.seed)
+
+    def _ordinary(self, each: Head) -> list[Reading]:
+        """The risk cases are half danger and half what sounds like it; most of what people say is neither."""
+        if each.name != "risk" or not self.data.ordinary:
+            return []
+        texts = ordinary_turns(
+            self.data.train_split, self.data.ordinary, self.options.seed, root=self.data.root or None
+        )
+        return [Reading((Turn(Role.SEEKER, text),), (RISKS[0],)) for text in texts]
+
+    def _dataset(self, readings: list[Reading], each: Head, *, bare: float = 0.0) -> ReadingDataset:
         return ReadingDataset(
             some_bare(readings, bare, self.options.seed),
             each.labels,
@@ -150,7 +173,8 @@ class UnderstandingTask:
         each, data = self.heads[number], self.train[number]
         rows = [row - int(self.firsts[number]) for row in workers.share(batch)]
         if self.read is None:
-            output = self.model(data.inputs(rows).to(workers.device), [each.name])
+            inputs = data.inputs(rows).to(workers.device).hiding(self.data.hidden)
+            output = self.model(inputs, [each.name])
         else:
             output = self.model.answer(self.read[number][rows].to(workers.device), [each.name])
         loss = label_loss(

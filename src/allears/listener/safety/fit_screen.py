@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from allears.corpora.ordinary import ordinary_turns
 from allears.listener.safety.cases_file import Case, shipped_cases
 from allears.listener.safety.combination import (
     HINT,
@@ -31,7 +32,6 @@ from allears.listener.safety.combination import (
 )
 from allears.listener.safety.dangers import NO_DANGER
 from allears.listener.safety.ngram_head import shipped_head
-from allears.listener.safety.ordinary import ordinary_turns
 from allears.listener.safety.patterns import pattern_table
 from allears.listener.safety.reader_head import ReaderHead
 from allears.listener.safety.screen import Head

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from allears.corpora.ordinary import ordinary_turns
 from allears.listener.safety.cases_file import Case, shipped_cases
 from allears.listener.safety.dangers import LABELS, NO_DANGER
 from allears.listener.safety.ngram_head import BUCKETS, counts, parts
-from allears.listener.safety.ordinary import ordinary_turns
 
 PENALTY = 0.02  # on the squared weights, against the mean log-loss times the number of cases
 

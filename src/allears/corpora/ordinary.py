@@ -1,15 +1,15 @@
-"""Ordinary talk, for the screen to know what most messages are like: turns of published conversations.
+"""Ordinary talk, for the crisis screen to know what most messages are like: turns of published conversations.
 
 The written cases are half danger and half what sounds like it. A screen that has seen nothing else takes "Maybe I'll
-keep the collar" for a farewell. So the small head also learns from everyday turns, as harmless, and the layers are
-weighed so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA; none of
-it ships.
+keep the collar" for a farewell. So its heads also learn from everyday turns, as harmless, and its layers are weighed
+so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA; none of it ships.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 from allears.conversation import Role
 from allears.corpora import corpus, data_root
@@ -17,15 +17,15 @@ from allears.corpora import corpus, data_root
 CORPORA = ("ed", "dailydialog")
 
 
-def ordinary_turns(split: str, count: int, seed: int = 0) -> list[str]:
+def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | None = None) -> list[str]:
     """Different turns of both corpora, the seekers' only where there is one; a seeded sample."""
-    turns = sorted(set(_turns(split)))
+    turns = sorted(set(_turns(split, data_root(root))))
     return random.Random(seed).sample(turns, min(count, len(turns)))
 
 
-def _turns(split: str) -> Iterator[str]:
+def _turns(split: str, root: Path) -> Iterator[str]:
     for name in CORPORA:
-        for conversation in corpus(name).read(split, data_root(None)):
+        for conversation in corpus(name).read(split, root):
             for turn in conversation.turns:
                 if name != "ed" or turn.speaker is Role.SEEKER:
                     yield turn.text
