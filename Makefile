@@ -1,6 +1,7 @@
 # Two commands do everything on a fresh machine:
 #   make chat   sets up the light runtime and opens a chat
 #   make test   sets up everything the tests need and runs all of them
+# The page of `allears serve` is committed as it was built; after a change in web/, make web builds it anew.
 # A stamp file per install remembers what was installed; nothing is reinstalled until its inputs change.
 
 PYTHON ?= python3
@@ -12,11 +13,11 @@ STAMPS := .make
 ALLEARS_DATA ?= $(wildcard ../shared/data)
 export ALLEARS_DATA
 
-.PHONY: chat test lint docs format clean
+.PHONY: chat test web screenshots lint docs format clean
 .DEFAULT_GOAL := help
 
 help:
-	@grep -E '^#   make' Makefile | sed 's/^#   //'; echo "make lint   Ruff and mypy"; echo "make docs   build the documentation into site/"
+	@grep -E '^#   make' Makefile | sed 's/^#   //'; echo "make lint   Ruff and mypy"; echo "make docs   build the documentation into site/"; echo "make web    build the page from web/ into the package"
 
 $(STAMPS)/venv:
 	@mkdir -p $(STAMPS)
@@ -36,6 +37,17 @@ $(STAMPS)/dev: $(STAMPS)/runtime pyproject.toml constraints.txt
 	  apt-get update -qq && apt-get install -y -qq default-jre-headless; fi # Spark runs on Java
 	@touch $@
 
+# Node comes as a wheel, so that every machine builds with the same one.
+NPM := cd web && PATH="$(abspath $(BIN)):$$PATH" npm
+$(STAMPS)/node: $(STAMPS)/dev web/package-lock.json
+	$(NPM) ci --silent
+	@touch $@
+
+$(STAMPS)/chromium: $(STAMPS)/venv
+	@if [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq chromium; fi # what the browser tests look with
+	@touch $@
+
 # The index of the replies lies in the user's cache folder; made once, and again when the replies or the model change.
 $(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/pool/*.jsonl src/allears/bundles/default/*)
 	@$(BIN)/allears chat --prepare
@@ -44,8 +56,15 @@ $(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/pool/*.json
 chat: $(STAMPS)/replies
 	@$(BIN)/allears chat
 
-test: $(STAMPS)/dev
+test: $(STAMPS)/dev $(STAMPS)/node $(STAMPS)/chromium $(STAMPS)/replies
+	$(NPM) test --silent
 	$(BIN)/python -m pytest -n auto
+
+web: $(STAMPS)/node
+	$(NPM) run --silent build
+
+screenshots: $(STAMPS)/dev $(STAMPS)/chromium $(STAMPS)/replies
+	$(BIN)/python tests/browser/screenshots.py
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -60,4 +79,4 @@ docs: $(STAMPS)/dev
 	$(BIN)/mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) $(STAMPS) site dist
+	rm -rf $(VENV) $(STAMPS) site dist web/node_modules

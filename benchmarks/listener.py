@@ -1,9 +1,9 @@
 """What a reply costs: per step, against bare encoder passes, and from a cold start.
 
-python benchmarks/listener.py [--bundle FOLDER] [--json] [--check]
+python benchmarks/listener.py [--bundle FOLDER] [--voice NAME] [--json] [--check]
 
 1. *Reply*: a ten-turn conversation, several times; the best time of each step counts. The whole reply is compared with
-   one bare encoder pass over the same conversation, in the same run.
+   one bare encoder pass over the same conversation, in the same run. With a voice, `write` is its part.
 2. *Start*: a fresh process from nothing to its first reply, against a fresh process that only imports onnxruntime and
    loads the bundle's graphs. The pool's index is there already in both.
 3. *Memory*: the resident memory of that fresh process after ten replies.
@@ -53,11 +53,11 @@ for graph in sorted(Path({folder!r}).glob("*.onnx")):
 """
 FIRST_REPLY = """
 from allears import Listener
-Listener.from_bundle({bundle!r}).respond("My dog died on Monday.")
+Listener.from_bundle({bundle!r}, voice={voice!r}).respond("My dog died on Monday.")
 """
 TEN_REPLIES = """
 from allears import Listener
-listener, talk = Listener.from_bundle({bundle!r}), None
+listener, talk = Listener.from_bundle({bundle!r}, voice={voice!r}), None
 for line in {lines!r}:
     talk = listener.respond(line, talk).conversation
 """
@@ -104,6 +104,7 @@ def fresh(work: str, rounds: int) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--bundle", default="default")
+    parser.add_argument("--voice", default="default", help="as in `allears chat --voice`")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is broken")
@@ -111,10 +112,11 @@ def main() -> int:
     from allears.selection.loading import default_bundle
 
     folder = default_bundle() if arguments.bundle == "default" else Path(arguments.bundle)
-    found = replies(Listener.from_bundle(arguments.bundle), arguments.rounds)
+    opened = {"bundle": arguments.bundle, "voice": arguments.voice}
+    found = replies(Listener.from_bundle(**opened), arguments.rounds)
     graphs, _ = fresh(GRAPHS.format(folder=str(folder)), arguments.rounds)
-    first, _ = fresh(FIRST_REPLY.format(bundle=arguments.bundle), arguments.rounds)
-    _, memory = fresh(TEN_REPLIES.format(bundle=arguments.bundle, lines=SPOKEN), 1)
+    first, _ = fresh(FIRST_REPLY.format(**opened), arguments.rounds)
+    _, memory = fresh(TEN_REPLIES.format(lines=SPOKEN, **opened), 1)
     found |= {
         "start_seconds": round(first, 2),
         "graphs_seconds": round(graphs, 2),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.listener.contract import Change, PersonaUse, Proposal, Ranked, Reply, Why
+from allears.listener.contract import NO_WISH, Change, PersonaUse, Proposal, Ranked, Reply, Why, Wish
 
 SAID = "That sounds heavy. What weighs most?"
 LONGEST = 200
@@ -20,7 +20,9 @@ class ScriptedListener:
         self.before_answering = before_answering
         self.seen: list[tuple[str, int, int]] = []  # message, turns before it, seed
 
-    def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply:
+    def respond(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
+    ) -> Reply:
         self.before_answering(message)
         if len(message) > LONGEST:
             raise AllearsError(f"the message has {len(message)} characters; up to {LONGEST} are read")
@@ -66,14 +68,19 @@ class ScriptedListener:
         return _reply(known, message, text, why, learned)
 
     def stream(
-        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
     ) -> Iterator[str | Reply]:
-        reply = self.respond(message, conversation, seed=seed)
+        reply = self.respond(message, conversation, seed=seed, wish=wish)
         yield reply.text
         yield reply
 
     def respond_many(
-        self, messages: Sequence[str], conversations: Sequence[Conversation | None], *, seeds: Sequence[int]
+        self,
+        messages: Sequence[str],
+        conversations: Sequence[Conversation | None],
+        *,
+        seeds: Sequence[int],
+        wishes: Sequence[Wish] | None = None,
     ) -> list[Reply]:
         rows = zip(messages, conversations, seeds, strict=True)
         return [self.respond(message, conversation, seed=seed) for message, conversation, seed in rows]

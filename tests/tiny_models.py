@@ -9,6 +9,9 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from allears.conversation import Role, Turn
+from allears.generation.saved import GeneratorCard
+from allears.generation.saved import build as build_generator
+from allears.generation.torch_generator import TorchGenerator
 from allears.nn.encoder import Encoder
 from allears.selection import saved
 from allears.selection.saved import ModelCard, TorchSelector
@@ -129,3 +132,13 @@ def tiny_extractor(selector: TorchSelector) -> TorchExtractor:
     torch.manual_seed(2)
     assert isinstance(selector.tokenizer, WordPiece)
     return TorchExtractor(build_extractor(card, encoder), card, selector.tokenizer)
+
+
+def tiny_voice(selector: TorchSelector) -> TorchGenerator:
+    """A generator that has learned nothing, on the very encoder of a ranker."""
+    encoder: Any = selector.model.encoder
+    limits = Limits(context_tokens=40, first_turn_tokens=20, turn_tokens=12, response_tokens=48)
+    decoder = {"layers": 1, "heads": 2, "inner": 2, "dropout": 0.0}
+    card = GeneratorCard("pal", limits, encoder.config, decoder, {"mixture": "joined"}, context_turns=4)
+    torch.manual_seed(4)
+    return TorchGenerator(build_generator(card, (encoder, None)), card, selector.tokenizer)

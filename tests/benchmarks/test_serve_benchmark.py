@@ -28,9 +28,9 @@ SLOW = """
         return super().respond(*arguments, **options)
 """
 CONFUSED = """
-    def _reply(self, message, conversation, seed):
+    def _reply(self, *arguments):
         from dataclasses import replace
-        reply = super()._reply(message, conversation, seed)
+        reply = super()._reply(*arguments)
         self.last, before = reply.text, getattr(self, "last", reply.text)
         turns = (*reply.conversation.turns[:-1], replace(reply.conversation.turns[-1], text=before))
         return replace(reply, conversation=replace(reply.conversation, turns=turns))  # stores what it did not say

@@ -32,6 +32,9 @@ chat.open_listener = lambda *arguments: ScriptedListener()
 """
 
 
+Opened = tuple[str, list[Path], str | None, str]
+
+
 @pytest.fixture(autouse=True)
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ALLEARS_DATABASE", str(tmp_path / "memory.db"))
@@ -40,12 +43,14 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[Path], str | None]]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
     """What the listener was opened with; it is the scripted one."""
-    calls: list[tuple[str, list[Path], str | None]] = []
+    calls: list[Opened] = []
 
-    def open_listener(bundle: str, pools: Sequence[Path], country: str | None, watch: Watch) -> Responder:
-        calls.append((bundle, list(pools), country))
+    def open_listener(
+        bundle: str, pools: Sequence[Path], country: str | None, watch: Watch, voice: str
+    ) -> Responder:
+        calls.append((bundle, list(pools), country, voice))
         return ScriptedListener()
 
     monkeypatch.setattr(command, "open_listener", open_listener)
@@ -113,16 +118,15 @@ def test_a_conversation_that_does_not_exist_is_one_sentence(pipe: Pipe):
     assert "no earlier conversation" in answer.err
 
 
-def test_the_listener_is_opened_with_what_was_asked_for(
-    pipe: Pipe, opened: list[tuple[str, list[Path], str | None]]
-):
-    pipe("One\n", "--bundle", "mine", "--pool", "a.jsonl", "--pool", "b.jsonl", "--country", "BE")
-    assert opened == [("mine", [Path("a.jsonl"), Path("b.jsonl")], "BE")]
+def test_the_listener_is_opened_with_what_was_asked_for(pipe: Pipe, opened: list[Opened]):
+    pipe(
+        *("One\n", "--bundle", "mine", "--pool", "a.jsonl", "--pool", "b.jsonl", "--country", "BE"),
+        *("--voice", "smollm2"),
+    )
+    assert opened == [("mine", [Path("a.jsonl"), Path("b.jsonl")], "BE", "smollm2")]
 
 
-def test_a_country_without_help_lines_is_told_before_they_are_needed(
-    pipe: Pipe, opened: list[tuple[str, list[Path], str | None]]
-):
+def test_a_country_without_help_lines_is_told_before_they_are_needed(pipe: Pipe, opened: list[Opened]):
     answer = pipe("One\n", "--country", "ZZ")
     assert answer.code == 2
     assert "no help lines are listed for the country 'ZZ'" in answer.err
@@ -140,7 +144,7 @@ def test_a_bundle_that_is_not_there_is_one_sentence_however_many_lines_there_are
 def test_getting_the_replies_ready_is_told_in_a_note(pipe: Pipe, monkeypatch: pytest.MonkeyPatch):
     notes, told = [], threading.Event()
 
-    def open_listener(bundle: str, pools: object, country: object, watch: Watch) -> Responder:
+    def open_listener(bundle: str, pools: object, country: object, watch: Watch, voice: str) -> Responder:
         for _ in watch(range(3), "encoding"):
             told.wait(30)
         return ScriptedListener()
@@ -155,12 +159,10 @@ def test_getting_the_replies_ready_is_told_in_a_note(pipe: Pipe, monkeypatch: py
     assert notes == [GETTING_READY]
 
 
-def test_preparing_opens_the_listener_and_leaves(
-    run: Run, opened: list[tuple[str, list[Path], str | None]], database: Path
-):
+def test_preparing_opens_the_listener_and_leaves(run: Run, opened: list[Opened], database: Path):
     answer = run("chat", "--prepare", "--bundle", "mine")
     assert answer == Answer(0, "", "the replies are ready\n")
-    assert opened == [("mine", [], None)]
+    assert opened == [("mine", [], None, "default")]
     assert not database.exists()
 
 

@@ -13,7 +13,12 @@ sys.path.append(str(Path(__file__).parents[1] / "generation"))
 
 from generator_models import small_generator, write_support_corpora
 
+from allears.conversation import Conversation
 from allears.generation import saved
+from allears.listener.contract import Reply, Why
+from allears.listener.listener import Listener
+from allears.understanding.export import export_together
+from tiny_models import tiny_selector, tiny_voice
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +76,8 @@ def test_the_table_and_the_replies_are_for_people(evaluate, tmp_path):
     assert "perplexity per word" in answer.out
     lines = [json.loads(line) for line in (tmp_path / "replies.jsonl").read_text().splitlines()]
     assert len(lines) == 3
-    assert set(lines[0]) == {"turns", "persona", "strategy", "reply", "gold_strategy", "gold"}
+    names = {"turns", "persona", "own_persona", "emotion", "strategy", "reply", "gold_strategy", "gold"}
+    assert set(lines[0]) == names
 
 
 def test_personas_are_left_alone_when_nothing_compares_them(evaluate):
@@ -84,7 +90,7 @@ def test_personas_are_left_alone_when_nothing_compares_them(evaluate):
         (["--alpha", "much"], "--alpha takes `table` or a number such as 0 or 0.75; got 'much'"),
         (["--alpha", "9"], "must lie between 0 and 5"),
         (["--alpha", "nan"], "must lie between 0 and 5"),
-        (["--decoding", "guess"], "--decoding takes sample, greedy, beam; got 'guess'"),
+        (["--decoding", "guess"], "--decoding takes sample, greedy, beam, beam-5; got 'guess'"),
         (["--replies", "replies.txt"], "replies are written as .jsonl"),
         (["--corpus", "nothing"], "unknown corpus 'nothing'"),
     ],
@@ -102,7 +108,44 @@ def test_a_generator_without_persona_has_no_alpha(evaluate):
     assert "has no branch without persona" in answer.err
 
 
-def test_there_is_no_default_yet(run, made_up):
-    answer = run("evaluate", "generation", "default", "--root", made_up)
+@pytest.fixture(scope="module")
+def bundles(made_up: Path) -> Path:
+    """One with a voice, one without."""
+    ranker = tiny_selector(made_up / "ranker")
+    export_together(ranker, made_up / "speaking", voice=tiny_voice(ranker))
+    export_together(ranker, made_up / "silent")
+    return made_up
+
+
+@pytest.mark.usefixtures("bundles")
+def test_the_voice_of_a_bundle_is_measured_as_a_run_is(evaluate):
+    answer = evaluate("speaking", "--limit", 4, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["examples"] == answer.json["ppl_examples"] == 4
+    assert answer.json["ppl"] > 1
+    assert answer.json["strategy_top_8"] == 100.0
+
+
+@pytest.mark.usefixtures("bundles")
+def test_a_bundle_without_a_voice_is_one_sentence(evaluate):
+    answer = evaluate("silent")
     assert answer.code == 2
-    assert "this install carries no default generator" in answer.err
+    assert "this bundle carries no generator" in answer.err
+
+
+def test_a_whole_listener_is_measured_by_its_replies(run, made_up, monkeypatch):
+    opened = []
+
+    class Echo:
+        def respond_many(self, messages, conversations, *, seeds):
+            return [Reply(f"You said: {message}", Why("reply"), Conversation("", ())) for message in messages]
+
+    monkeypatch.setattr(Listener, "from_bundle", lambda **options: opened.append(options["voice"]) or Echo())
+    for name in ("listener", "listener:retrieval"):
+        answer = run(
+            "evaluate", "generation", name, "--root", made_up, "--limit", 3, "--encoder", "none", "--json"
+        )
+        assert answer.code == 0, answer.err
+        assert answer.json["length"] > 3
+        assert "ppl" not in answer.json
+    assert opened == ["default", "retrieval"]

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from allears.conversation import Role, Turn
+from allears.generation import saved as voices
+from allears.generation.contract import Prompt
+from allears.generation.decoding import Settings
+from allears.generation.loading import load_generator
 from allears.selection import saved as rankers
 from allears.selection.runtime import OnnxSelector
 from allears.understanding import saved
@@ -15,7 +20,7 @@ from allears.understanding.persona import saved as extractors
 from allears.understanding.persona.runtime import OnnxExtractor
 from allears.understanding.runtime import OnnxReader
 from command_line import Run
-from tiny_models import tiny_extractor, tiny_reader, tiny_selector
+from tiny_models import tiny_extractor, tiny_reader, tiny_selector, tiny_voice
 
 
 @pytest.fixture(scope="module")
@@ -201,3 +206,77 @@ def test_without_the_training_install_it_says_what_to_install(
     code, _, err = run("export", trained, "--out", tmp_path / "bundle")
     assert code == 2
     assert 'pip install "allears[train]"' in err
+
+
+# --- a voice
+
+
+def save_voice(folder: Path, *, of: Path, seed: int = 0) -> Path:
+    voice = tiny_voice(tiny_selector(of, seed=seed))
+    voices.save(folder, voice.module, voice.card, voice.tokenizer)
+    return folder
+
+
+def test_a_voice_goes_into_the_same_bundle(run: Run, trained: Path, tmp_path: Path):
+    voice = save_voice(tmp_path / "voice" / "best", of=tmp_path / "ranker").parent
+    code, out, err = run(
+        "export", trained, "--voice", voice, "--precision", "float32", "--out", tmp_path / "bundle"
+    )
+    assert code == 0, err
+    for name in ("encoder.onnx", "ranker.onnx", "voice.json", "voice_mix.onnx", "voice_step.onnx"):
+        assert name in out
+    prompt = Prompt((Turn(Role.SEEKER, "my cat is lost"),), ("my dog is glad.",))
+    settings = Settings(method="greedy")
+    written = load_generator(tmp_path / "bundle").generate([prompt], settings)
+    assert written[0][0].text == load_generator(voice).generate([prompt], settings)[0][0].text
+
+
+def test_a_voice_is_added_to_a_bundle_that_is_there(run: Run, trained: Path, tmp_path: Path):
+    voice = save_voice(tmp_path / "voice", of=tmp_path / "ranker")
+    bundle, other = tmp_path / "bundle", tmp_path / "other"
+    assert run("export", trained, "--out", bundle)[0] == 0
+    before = {path.name: path.read_bytes() for path in bundle.iterdir() if path.name != "bundle.json"}
+    code, out, err = run("export", bundle, "--voice", voice, "--out", other)
+    assert code == 0, err
+    assert "voice.json" in out
+    assert not (bundle / "voice.json").exists()
+    assert run("export", bundle, "--voice", voice, "--out", bundle)[0] == 0
+    for folder in (bundle, other):
+        assert load_generator(folder)
+        assert all((folder / name).read_bytes() == content for name, content in before.items())
+        assert OnnxSelector.from_bundle(folder, verify=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "this is a bundle already; name what to add to it"),
+        (["--voice", "{voice}", "--precision", "float32"], "--base, --precision, --keep-float and --metrics"),
+        (["--voice", "{other}"], "the voice's encoder has other weights than that of"),
+        (["--voice", "{reader}"], "this is no generator"),
+    ],
+)
+def test_what_cannot_be_added_to_a_bundle_is_one_sentence(
+    run: Run, trained: Path, tmp_path: Path, arguments: list[str], problem: str
+):
+    places = {
+        "voice": save_voice(tmp_path / "voice", of=tmp_path / "ranker"),
+        "other": save_voice(tmp_path / "other", of=tmp_path / "another", seed=7),
+        "reader": save_reader(tmp_path / "reader", of=tmp_path / "ranker"),
+    }
+    bundle = tmp_path / "bundle"
+    assert run("export", trained, "--out", bundle)[0] == 0
+    before = sorted(path.name for path in bundle.iterdir())
+    code, _, err = run("export", bundle, *(each.format(**places) for each in arguments), "--out", bundle)
+    assert code == 2
+    assert problem in err
+    assert len(err.strip().splitlines()) == 1
+    assert sorted(path.name for path in bundle.iterdir()) == before
+
+
+def test_a_bundle_is_not_copied_over_something_else(run: Run, trained: Path, tmp_path: Path):
+    voice = save_voice(tmp_path / "voice", of=tmp_path / "ranker")
+    assert run("export", trained, "--out", tmp_path / "bundle")[0] == 0
+    code, _, err = run("export", tmp_path / "bundle", "--voice", voice, "--out", trained)
+    assert code == 2
+    assert "exists already; give a new folder" in err

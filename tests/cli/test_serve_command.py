@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from allears.serve import loading
 from allears.serve import run as running
 from allears.serve.settings import Settings
+from allears.serve.voices import Voice
 from command_line import Run
 from echo_listener import Echo
 
@@ -28,7 +29,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
             found.append((client.get("/api/health").status_code, settings, opened.getsockname()[0]))
 
     monkeypatch.setattr(running, "run", run)
-    monkeypatch.setattr(loading, "shipped_listener", lambda *_, **__: Echo())
+    monkeypatch.setattr(loading, "shipped_voices", lambda *_, **__: Echo())
     for name in ("ALLEARS_TOKEN", "ALLEARS_DATABASE", "ALLEARS_KEY", "ALLEARS_SALT", "ALLEARS_METRICS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ALLEARS_DATABASE", str(tmp_path / "memory.db"))
@@ -101,6 +102,19 @@ def test_every_setting_reaches_the_server(run: Run, started: list[Any]):
     assert (settings.batching, settings.batch_size, settings.rate, settings.burst) == (False, 7, 2.0, 9)
     assert (settings.origins, settings.hosts) == (("http://localhost:5173",), ("talk.example.org",))
     assert (settings.metrics_token, settings.salt) == (f"{TOKEN}-m", "pepper")
+
+
+def test_the_voices_that_were_named_are_opened(run: Run, started: list[Any], monkeypatch: pytest.MonkeyPatch):
+    asked: list[Any] = []
+
+    def voices(*arguments: Any, **_: Any) -> Any:
+        asked.append(arguments)
+        return [Voice(name, Echo()) for name in arguments[3]]
+
+    monkeypatch.setattr(loading, "shipped_voices", voices)
+    answer = run("serve", "--port", 0, "--voice", "retrieval", "--voice", "runs/pal", "--country", "NZ")
+    assert answer.code == 0, answer.err
+    assert asked == [("default", (), "NZ", ("retrieval", "runs/pal"))]
 
 
 def test_ray_without_a_shared_database_is_refused(run: Run, started: list[Any]):

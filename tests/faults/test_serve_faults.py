@@ -162,7 +162,7 @@ def test_a_wrong_token_is_told_so_and_changes_nothing(tmp_path: Path):
         ):
             answer = httpx.post(f"{server.url}/api/conversations", headers=headers)
             assert answer.status_code == 401
-            assert answer.json() == {"error": "A valid access token is needed."}
+            assert "access token" in answer.json()["error"]
         good = {"Authorization": f"Bearer {ANNA}"}
         assert httpx.get(f"{server.url}/api/conversations", headers=good).json() == {"conversations": []}
         assert "expired" not in server.log.read_text()

@@ -17,7 +17,7 @@ from allears.generation.loading import load_generator
 from allears.generation.torch_generator import TorchGenerator
 
 GREEDY = Settings(method="greedy")
-NAMES = ["pal", "joint", "hard_prompt"]
+NAMES = ["pal", "joint", "hard_prompt", "misc"]
 
 
 @pytest.fixture(params=NAMES)
@@ -178,7 +178,7 @@ def test_the_persona_matters_to_those_who_read_it(generator):
     other = replace(talk, persona=("i sold my house in cairo.",))
     first, second = generator.log_likelihood([talk, other], ["so sorry."] * 2)
     assert (first.log_probability == pytest.approx(second.log_probability, abs=1e-6)) is (
-        generator.card.name == "joint"
+        generator.card.name in ("joint", "misc")
     )
 
 
@@ -192,14 +192,13 @@ def test_a_saved_generator_writes_the_same(generator, tmp_path):
 
 def test_what_cannot_be_opened_is_one_sentence(tmp_path):
     for name, sentence in (
-        ("default", "carries no default generator; name a run folder of `allears train"),
         (tmp_path / "nowhere", "no such generator"),
         (tmp_path, "no model.json here"),
     ):
         with pytest.raises(AllearsError, match=sentence):
             load_generator(name)
     (tmp_path / "bundle.json").write_text("{}")
-    with pytest.raises(AllearsError, match="this bundle carries no generator"):
+    with pytest.raises(AllearsError, match="format None, but this version of allears reads format 1"):
         load_generator(tmp_path)
 
 

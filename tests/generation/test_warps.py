@@ -13,6 +13,7 @@ from transformers.generation.logits_process import TopKLogitsWarper, TopPLogitsW
 
 from allears.errors import AllearsError
 from allears.generation.decoding import temperature, top_k, top_p
+from allears.generation.decoding.arrays import top_values
 
 SEEDS = st.integers(0, 10_000)
 
@@ -74,3 +75,17 @@ def test_a_row_where_everything_is_barred_stays_one(warp: Any) -> None:
 def test_impossible_values_are_refused(maker: Any, value: float) -> None:
     with pytest.raises(AllearsError, match=str(value)):
         maker(value)
+
+
+@given(SEEDS, st.integers(1, 300), st.sampled_from([0.0, 0.5, 0.999]), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_the_largest_of_a_large_vocabulary_are_found_whatever_is_barred_or_equal(
+    seed: int, count: int, barred: float, rounded: bool
+) -> None:
+    values = scores(seed, 5003)
+    if rounded:
+        values = np.round(values)  # many are equal
+    values[np.random.default_rng(seed + 1).random(values.shape) < barred] = -np.inf
+    expected = -np.sort(-values, axis=-1)[:, :count]
+    np.testing.assert_array_equal(top_values(values, count), expected)
+    np.testing.assert_array_equal(top_values(torch.from_numpy(values), count).numpy(), expected)

@@ -25,7 +25,7 @@ def test_a_reply_comes_with_its_reasons_and_the_conversation_after_it(listener: 
     assert [turn.speaker for turn in reply.conversation.turns] == [Role.SEEKER, Role.SUPPORTER]
     why = reply.why
     assert why.kind == "reply"
-    assert len(why.emotions) == 5
+    assert len(why.emotions) == 32
     assert len(why.strategies) == 8
     assert why.candidates[0].proposal.text == reply.text
     assert [item.adjusted for item in why.candidates] == sorted(

@@ -92,6 +92,18 @@ def fill_first_revision(connection: Connection) -> None:
             connection.execute(text(f"SELECT setval('{table}_id_seq', 1)"))
 
 
+def test_whoever_agreed_before_it_was_noted_counts_as_asked(url: str, open_memory: Open):
+    insert = "INSERT INTO memory_people (name, ticks, consent, revision) VALUES (:name, 0, :consent, 0)"
+    with connected(url) as connection:
+        upgrade(connection, "0002")
+        for person, consent in (("agreed", True), ("did not", False)):
+            name = Plain().digest("person", person)
+            connection.execute(text(insert), {"name": name, "consent": consent})
+    memory = open_memory(url)
+    assert (memory.asked("agreed"), memory.consent("agreed")) == (True, True)
+    assert (memory.asked("did not"), memory.consent("did not")) == (False, False)
+
+
 def test_a_database_of_a_newer_allears_is_refused_and_left_alone(url: str, open_memory: Open):
     memory = open_memory(url)
     talk = memory.start(ME)

@@ -96,7 +96,7 @@ def test_a_crash_over_one_message_does_not_fail_the_others():
 
 def test_too_few_replies_are_noticed_and_the_messages_answered_one_by_one():
     class Forgetful(Echo):
-        def respond_many(self, messages, conversations, *, seeds):  # type: ignore[no-untyped-def]
+        def respond_many(self, messages, conversations, *, seeds, wishes=None):  # type: ignore[no-untyped-def]
             return super().respond_many(messages, conversations, seeds=seeds)[:-1]
 
     answers, _ = with_batcher(Forgetful(), ask(["one", "two", "three"]))
@@ -105,7 +105,7 @@ def test_too_few_replies_are_noticed_and_the_messages_answered_one_by_one():
 
 def test_a_reply_that_belongs_to_another_conversation_is_never_handed_out():
     class Confused(Echo):
-        def respond_many(self, messages, conversations, *, seeds):  # type: ignore[no-untyped-def]
+        def respond_many(self, messages, conversations, *, seeds, wishes=None):  # type: ignore[no-untyped-def]
             return super().respond_many(messages, conversations, seeds=seeds)[::-1]
 
     answers, _ = with_batcher(Confused(), ask(["one", "two"]))

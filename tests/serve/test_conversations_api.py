@@ -99,12 +99,12 @@ def test_a_websocket_answers_message_after_message(client: TestClient):
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
-        ("nonsense", "Invalid JSON"),
+        ("nonsense", "not valid JSON"),
         ("[]", "object"),
-        ("{}", "text: Field required"),
+        ("{}", "text: this is missing"),
         ('{"text": " "}', "text: at least one word is needed"),
-        ('{"text": "hi", "txt": 1}', "txt: Extra inputs are not permitted"),
-        (json.dumps({"text": "x" * (LONGEST_MESSAGE + 1)}), "at most 8000 characters"),
+        ('{"text": "hi", "txt": 1}', "txt: there is no such field here"),
+        (json.dumps({"text": "x" * (LONGEST_MESSAGE + 1)}), "at most 8,000 characters"),
     ],
 )
 def test_a_websocket_says_what_is_wrong_and_goes_on(client: TestClient, sent: str, told: str):
@@ -191,9 +191,9 @@ def test_what_is_learned_is_remembered_only_after_the_person_agreed(client: Test
     assert refused.status_code == 409
     assert "before you agree" in refused.json()["error"]
 
-    assert client.get("/api/consent").json() == {"agreed": False}
-    assert client.put("/api/consent", json={"agreed": True}).json() == {"agreed": True}
-    assert client.get("/api/consent").json() == {"agreed": True}
+    assert client.get("/api/consent").json() == {"agreed": False, "asked": False}
+    assert client.put("/api/consent", json={"agreed": True}).json() == {"agreed": True, "asked": True}
+    assert client.get("/api/consent").json() == {"agreed": True, "asked": True}
     say(client, talk, "hello")
     known = client.get(f"/api/conversations/{begin(client)}").json()["persona"]
     assert [each["text"] for each in known] == ["I am called Mira."]
@@ -241,16 +241,16 @@ def test_everything_is_exported_and_erased(client: TestClient):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"", "Field required"),
-        (b"{", "JSON decode error"),
+        (b"", "This is missing."),
+        (b"{", "The request is not valid JSON."),
         (b"[]", "dictionary or object"),
-        (b'{"text": ""}', "text: String should have at least 1 character"),
+        (b'{"text": ""}', "text: at least one word is needed."),
         (b'{"text": "\\n \\t"}', "text: at least one word is needed"),
-        (b'{"text": 7}', "text: Input should be a valid string"),
-        (b'{"text": "\\ud800"}', "text: Input should be a valid string"),
+        (b'{"text": 7}', "text: this must be a text."),
+        (b'{"text": "\\ud800"}', "text: this"),
         (b'{"text": "hi", "seed": -1}', "seed: Input should be greater than or equal to 0"),
-        (b'{"text": "hi", "screen": false}', "screen: Extra inputs are not permitted"),
-        (json.dumps({"text": "x" * (LONGEST_MESSAGE + 1)}).encode(), "at most 8000 characters"),
+        (b'{"text": "hi", "screen": false}', "screen: there is no such field here."),
+        (json.dumps({"text": "x" * (LONGEST_MESSAGE + 1)}).encode(), "at most 8,000 characters"),
     ],
 )
 def test_what_cannot_be_answered_is_told_in_one_sentence(client: TestClient, body: bytes, told: str):
@@ -290,7 +290,11 @@ def test_unknown_paths_and_methods_are_told_in_json(client: TestClient):
 
 
 def test_health_says_the_version(client: TestClient):
-    assert client.get("/api/health").json() == {"status": "ok", "version": __version__}
+    assert client.get("/api/health").json() == {
+        "status": "ok",
+        "version": __version__,
+        "needs_token": False,
+    }
 
 
 def test_the_description_has_every_route_with_examples_and_names_the_token(client: TestClient):

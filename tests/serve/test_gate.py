@@ -79,7 +79,9 @@ def test_a_body_beyond_the_limit_is_refused_whether_it_says_its_length_or_not(se
     path = f"/api/conversations/{talk}/messages"
     answer = client.post(path, json={"text": "x" * 1000})
     assert answer.status_code == 413
-    assert answer.json() == {"error": "A request may have at most 1,000 bytes."}
+    assert answer.json() == {
+        "error": "That is too much at once: at most 1,000 bytes are taken. Please send less."
+    }
 
     def parts():
         for _ in range(20):
@@ -89,7 +91,7 @@ def test_a_body_beyond_the_limit_is_refused_whether_it_says_its_length_or_not(se
     assert (
         client.post("/v1/chat/completions", content=parts())
         .json()["error"]["message"]
-        .startswith("A request")
+        .startswith("That is too much")
     )
     with connect(client, talk) as socket:
         socket.send_json({"text": "x" * 1000})
@@ -171,6 +173,13 @@ def test_no_words_tokens_or_persona_are_logged(serve, caplog: pytest.LogCaptureF
     client.post(f"/api/conversations/{talk}/messages", content=f'{{"{secret}')
     client.get(f"/api/conversations/{secret}?{secret}={ANNA}")
     client.get(f"/{secret}")
+    client.get(f"/{secret}.js")
+    client.get("/api/conversations", params={"search": secret})
+    client.patch(f"/api/conversations/{talk}", json={"title": secret, "listener_persona": [secret]})
+    client.patch(f"/api/conversations/{talk}", json={"voice": secret, "country": secret})
+    client.post("/api/compare", json={"text": f"crash {secret}", "columns": [{"listener_persona": [secret]}]})
+    client.post(f"/api/conversations/{talk}/stop", json={"key": f"key {secret}"})
+    client.get(f"/api/conversations/{talk}/export")
     client.get("/api/export")
     client.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": f"crash {secret}"}]})
     client.get("/api/consent", headers={"Authorization": f"Bearer wrong-{secret}-token"})

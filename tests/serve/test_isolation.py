@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketDenialResponse
 
 from allears.serve.auth import person_of
+from echo_listener import Echo
 from serving import ANNA, BEN, begin, connect, say
 
 People = tuple[TestClient, TestClient]
@@ -35,6 +38,18 @@ def calls(talk: str, sentence: str) -> list[tuple[str, str, Any]]:
         ("POST", f"/api/conversations/{talk}/messages/stream", {"text": "hello"}),
         ("POST", f"/api/conversations/{talk}/undo", None),
         ("GET", f"/api/conversations/{talk}/turns/2/why", None),
+        ("PATCH", f"/api/conversations/{talk}", {"title": "hello"}),
+        ("PATCH", f"/api/conversations/{talk}", {}),
+        ("GET", f"/api/conversations/{talk}/export?format=json", None),
+        ("GET", f"/api/conversations/{talk}/export?format=markdown", None),
+        ("GET", f"/api/conversations/{talk}/reasons", None),
+        ("GET", f"/api/conversations/{talk}/turns/2/words", None),
+        ("POST", f"/api/conversations/{talk}/messages", {"text": "hello", "replaces": 1}),
+        ("POST", f"/api/conversations/{talk}/undo", {"turn": 1}),
+        ("POST", f"/api/conversations/{talk}/stop", None),
+        ("POST", f"/api/conversations/{talk}/stop", {"key": "annas key"}),
+        ("POST", "/api/compare", {"conversation": talk, "columns": [{}]}),
+        ("POST", "/api/compare", {"conversation": talk, "text": "hello", "columns": [{}]}),
         ("GET", f"/api/persona?conversation={talk}", None),
         ("POST", f"/api/persona?conversation={talk}", {"text": "hello"}),
         ("PUT", f"/api/persona/{sentence}", {"text": "hello"}),
@@ -81,8 +96,9 @@ def test_a_websocket_to_anothers_conversation_is_refused_like_one_to_nowhere(
 def test_lists_and_exports_hold_ones_own_only(people: People, annas: tuple[str, str]):
     _, ben = people
     assert ben.get("/api/conversations").json() == {"conversations": []}
+    assert ben.get("/api/conversations?search=lighthouse").json() == {"conversations": []}
     assert ben.get("/api/persona").json() == {"sentences": []}
-    assert ben.get("/api/consent").json() == {"agreed": False}
+    assert ben.get("/api/consent").json() == {"agreed": False, "asked": False}
     exported = ben.get("/api/export").text
     assert SECRET not in exported
     assert annas[0] not in exported
@@ -93,7 +109,7 @@ def test_erasing_erases_ones_own_only(people: People, annas: tuple[str, str]):
     begin(ben)
     assert ben.post("/api/erase", json={"sure": True}).json()["conversations"] == 1
     assert SECRET in anna.get(f"/api/conversations/{annas[0]}").text
-    assert anna.get("/api/consent").json() == {"agreed": True}
+    assert anna.get("/api/consent").json() == {"agreed": True, "asked": True}
 
 
 def test_anothers_idempotency_key_gives_nothing_of_theirs(people: People, annas: tuple[str, str]):
@@ -143,6 +159,8 @@ def test_without_a_valid_token_nothing_is_answered_but_health(people: People, an
             ("GET", "/api/conversations", None),
             ("POST", "/api/conversations", None),
             ("GET", "/api/export", None),
+            ("GET", "/api/about", None),
+            ("POST", "/api/compare", {"text": "hello", "columns": [{}]}),
             ("POST", "/api/erase", {"sure": True}),
             ("GET", "/api/metrics", None),
             ("GET", "/api/nothing", None),
@@ -180,6 +198,20 @@ def test_one_persons_haste_does_not_slow_another(serve, memory):
     answers = [anna.get("/api/consent", headers=tokens["anna"]).status_code for _ in range(4)]
     assert answers == [200, 200, 200, 429]
     assert anna.get("/api/consent", headers=tokens["ben"]).status_code == 200
+
+
+def test_nobody_stops_anothers_reply(serve):
+    anna = serve(Echo(delay=0.4), tokens=(ANNA, BEN))
+    tokens = [{"Authorization": f"Bearer {token}"} for token in (ANNA, BEN)]
+    talk = anna.post("/api/conversations", headers=tokens[0]).json()["id"]
+    with ThreadPoolExecutor(1) as thread:
+        key = {**tokens[0], "Idempotency-Key": "k"}
+        answer = thread.submit(say, anna, talk, "hello", **key)
+        time.sleep(0.15)
+        for body in (None, {"key": "k"}):
+            stopped = anna.post(f"/api/conversations/{talk}/stop", headers=tokens[1], json=body)
+            assert stopped.status_code == 404
+        assert answer.result().status_code == 200
 
 
 def test_waiting_for_anothers_conversation_does_not_hold_it_up(people: People, annas: tuple[str, str]):

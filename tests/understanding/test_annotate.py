@@ -10,7 +10,7 @@ import pytest
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.understanding.annotate import AddEmotion, AddIntent, AddMechanisms, AddPersona
+from allears.understanding.annotate import AddAct, AddEmotion, AddIntent, AddMechanisms, AddPersona
 from allears.understanding.heads import HEADS, Head
 from allears.understanding.labels import ED_EMOTIONS, INTENTS
 from allears.understanding.persona.copying import CopyingExtractor
@@ -111,6 +111,14 @@ def test_only_the_supporters_turns_get_an_intent():
     assert [turn.intent for turn in found.turns] == [None, "wishing", HEADS["intent"].labels[0]]
     assert set(HEADS["intent"].labels) == set(INTENTS)
     assert [text for _, text in model.read] == ["wishing you well", "hm"]
+
+
+def test_every_turn_gets_an_act():
+    (found,) = AddAct(ByWord(), "m")([talk((SEEKER, "a question"), (SUPPORTER, "commissive then"))])
+    assert found.labels["acts_by_turn"] == ["question", "commissive"]
+    assert found.labels["annotated_by"] == {"act": "m"}
+    with pytest.raises(AllearsError, match="has acts already"):
+        AddAct(ByWord(), "m")([found])
 
 
 def test_a_post_and_its_response_are_judged_as_epitome_has_it():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from allears.conversation import Conversation, Role
+from allears.conversation import Conversation, Persona, Role
 from allears.errors import AllearsError
 
 _OURS = ("memory_revision",)  # labels that only the database understands
+_ANYWHERE = re.compile(r"([\\`*_<\[\]])")
+_AT_THE_START = re.compile(r"^(\s*\d*)([#>+.)=~-])")
 _NAMES = {Role.SEEKER: "You", Role.SUPPORTER: "allears"}
 
 
@@ -35,14 +38,20 @@ def as_json(conversation: Conversation) -> str:
     return replace(conversation, labels=labels).to_json() + "\n"
 
 
-def as_markdown(conversation: Conversation) -> str:
-    parts = ["# A conversation with allears"]
+def as_markdown(conversation: Conversation, *, title: str | None = None) -> str:
+    parts = [f"# {_plain(title)}" if title else "# A conversation with allears"]
     for turn in conversation.turns:
-        parts.append(f"**{_NAMES[turn.speaker]}:** " + "  \n".join(turn.text.strip().splitlines()))
-    known = [sentence.text for persona in conversation.personas.values() for sentence in persona.sentences]
+        lines = map(_plain, turn.text.strip().splitlines())
+        parts.append(f"**{_NAMES[turn.speaker]}:** " + "  \n".join(lines))
+    known = conversation.personas.get(Role.SEEKER.value, Persona()).texts
     if known:
-        parts += ["## What was noted about you", "\n".join(f"- {text}" for text in known)]
+        parts += ["## What was noted about you", "\n".join(f"- {_plain(text)}" for text in known)]
     return "\n\n".join(parts) + "\n"
+
+
+def _plain(line: str) -> str:
+    """What somebody wrote, so that no viewer takes it for a heading, a link or a page's markup."""
+    return _AT_THE_START.sub(r"\1\\\2", _ANYWHERE.sub(r"\\\1", " ".join(line.splitlines())))
 
 
 def _write(path: Path, text: str) -> None:

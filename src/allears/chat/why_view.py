@@ -12,7 +12,9 @@ from rich.text import Text
 from allears.chat.view import REPLY, note, one_line
 
 BAR = 24  # characters of a full bar
+EMOTIONS = 5
 CANDIDATES = 5
+POOL = "pool"  # who proposes most replies, and is not named
 STRATEGIES = 4
 
 
@@ -33,7 +35,7 @@ def why(reasons: Mapping[str, Any] | None) -> RenderableType:
 def _reply(reasons: Mapping[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if reasons["emotions"]:
-        parts += [_heading("what I heard"), _bars(reasons["emotions"])]
+        parts += [_heading("what I heard"), _bars(reasons["emotions"][:EMOTIONS])]
     if reasons["strategy"] or reasons["strategies"]:
         stage = f", in the stage of {reasons['stage']}" if reasons["stage"] else ""
         parts.append(
@@ -49,6 +51,11 @@ def _reply(reasons: Mapping[str, Any]) -> list[RenderableType]:
         parts += [*map(note, learned), *_changes(reasons)]
     if reasons["candidates"]:
         parts += [_heading("what else I could have said"), _candidates(reasons["candidates"])]
+    if reasons.get("trouble"):
+        parts += [
+            _heading(f"why the voice {reasons['voice']} said nothing"),
+            note(one_line(reasons["trouble"])),
+        ]
     if reasons["review"]:
         parts.append(_heading("what my own review did not let through"))
         parts += [note(one_line(each)) for each in reasons["review"]]
@@ -76,8 +83,10 @@ def _candidates(ranked: Sequence[Mapping[str, Any]]) -> RenderableType:
     table.add_row("", Text("score", style="dim"), Text("decided", style="dim"), "")
     for number, each in enumerate(ranked[:CANDIDATES]):
         text = Text(one_line(each["proposal"]["text"]), style=REPLY if number == 0 else "")
-        if each["notes"]:
-            text.append("\n" + ", ".join(each["notes"]), style="dim")
+        notes = [f"by {source}"] if (source := each["proposal"].get("source", POOL)) != POOL else []
+        notes += each["notes"]
+        if notes:
+            text.append("\n" + ", ".join(notes), style="dim")
         table.add_row("", f"{each['score']:.2f}", f"{each['adjusted']:.2f}", text)
     return table
 

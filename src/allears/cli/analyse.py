@@ -15,6 +15,7 @@ from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
+from allears.nn.runs import is_kind
 from allears.understanding.evaluate import PAST, evaluate_understanding
 from allears.understanding.heads import Head
 from allears.understanding.heads import head as head_named
@@ -26,6 +27,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+GENERATOR = "generator"  # what its run's card calls it; asked without torch
 
 SPLIT = typer.Option("valid", "--split", help="train, valid or test.")
 ROOT = typer.Option(
@@ -152,7 +155,8 @@ def persona_empathy(
 def emotion_map(
     model: str | None = typer.Argument(
         None,
-        help="A reader's run folder, or `fasttext`: the vectors of its 32 outputs. Without it, --encoder.",
+        help="A reader's run folder, or `fasttext`: the vectors of its 32 outputs; a generator's: of its emotions. "
+        "Without it, --encoder.",
         show_default=False,
     ),
     *,
@@ -175,6 +179,8 @@ def emotion_map(
 
         allears analyse emotion-map fasttext --plot emotions.png
 
+        allears analyse emotion-map runs/ed-mime --plot emotions.png
+
         allears analyse emotion-map --encoder thenlper/gte-small --plot emotions.png
     """
     from allears.understanding.analyses.emotion_map import (
@@ -192,7 +198,12 @@ def emotion_map(
         )
     if (model is None) == (encoder is None):
         raise AllearsError("name either a model (a reader's run folder, or fasttext) or an --encoder")
-    if model is not None:
+    if model is not None and is_kind(model, GENERATOR):
+        from allears.generation.emotion_vectors import emotion_vectors
+        from allears.generation.loading import load_generator
+
+        vectors = emotion_vectors(load_generator(model, device))
+    elif model is not None:
         vectors = classifier_vectors(load_reading_model(model, chosen, root, device=device), chosen)
     else:
         from allears.understanding.sentence_encoder import load_sentence_encoder
@@ -214,6 +225,53 @@ def emotion_map(
     console.print(
         f"the plane shows {found.explained:.1f}% of the variance; the nearest emotion has the same polarity for "
         f"{found.neighbours:.1f}% of the emotions ({found.neighbours_in_plane:.1f}% in the plane)",
+        highlight=False,
+    )
+
+
+@app.command("listeners")
+def listeners(
+    model: str = typer.Argument(help="The run folder of a MoEL or ModMoEL."),
+    *,
+    corpus: str = typer.Option("ed", "--corpus", help="A corpus with emotions, or a .jsonl file."),
+    split: str = SPLIT,
+    root: Path | None = ROOT,
+    each: int = typer.Option(10, "--each", min=1, help="Examples of every emotion."),
+    plot: Path | None = PLOT,
+    device: str = DEVICE,
+    as_json: bool = JSON,
+) -> None:
+    """Whether MoEL's listeners have specialised: how well each, alone, answers every emotion.
+
+    Example:
+
+        allears analyse listeners runs/ed-moel --plot listeners.png
+    """
+    _check(plot)
+    from allears.generation.examples import read_examples
+    from allears.generation.loading import load_generator
+
+    generator = load_generator(model, device)
+    from allears.generation.listeners import listeners as listen  # needs torch, which a run needs too
+    from allears.generation.listeners import save_listeners_picture
+
+    found = listen(generator, read_examples(corpus, split, root), each=each, watch=watched)
+    title = f"listeners of {short_name(model)} on {corpus} {split}"
+    if plot is not None:
+        save_listeners_picture(found, title, plot)
+    numbers = found.flat()
+    if as_json:
+        _print({"model": model, "corpus": corpus, "split": split} | numbers)
+        return
+    table = empty_table(title, "what was felt")
+    table.add_column("its listener's gain, nats per token", justify="right")
+    for name, gain in numbers["gain"].items():
+        table.add_row(name, f"{gain:+.4f}")
+    console.print(table)
+    console.print(
+        f"an emotion's own listener is the best of {len(found.labels)} for {numbers['own_listener_best']:.0f}% of "
+        f"them (mean rank {numbers['own_listener_rank']:.1f}) and gets {numbers['own_attention']:.0f}% of the "
+        f"attention; the outputs differ by {numbers['outputs_apart']:.2f} of their size",
         highlight=False,
     )
 

@@ -18,6 +18,7 @@ from allears.selection.loading import DEFAULT, default_bundle
 from allears.understanding.annotate import (
     ADDITIONS,
     EMOTION_HEADS,
+    AddAct,
     AddEmotion,
     AddIntent,
     Addition,
@@ -36,7 +37,9 @@ def annotate(
         help="A corpus (see `allears data list`) or a .jsonl file in our schema.", metavar="CORPUS"
     ),
     *,
-    add: str = typer.Option(..., "--add", help="persona, emotion, intent or mechanisms.", show_default=False),
+    add: str = typer.Option(
+        ..., "--add", help="persona, emotion, intent, mechanisms or act.", show_default=False
+    ),
     out: Path = typer.Option(..., "--out", help="The .jsonl file to write.", show_default=False),
     split: str | None = typer.Option(
         None, "--split", help="train, valid or test. Default: the first that is here.", show_default=False
@@ -122,6 +125,9 @@ def _addition(
     if add == "intent":
         reader = load_reading_model(model, head_named("intent"), root, device=device)
         return AddIntent(reader, model, replace_old=replace)
+    if add == "act":
+        reader = load_reading_model(model, head_named("dailydialog-act"), root, device=device)
+        return AddAct(reader, model, replace_old=replace)
     # fastText learns one head at a time, a reader has all of them: loading it once is enough.
     one = (
         None

@@ -25,6 +25,12 @@ def chat(
     pool: list[Path] = typer.Option(
         [], "--pool", help="Replies of your own (.jsonl) beside the shipped ones; may be given several times."
     ),
+    voice: str = typer.Option(
+        "default",
+        "--voice",
+        help="Who writes beside the pool: `default` (the bundle's), `retrieval` (nobody), `smollm2`, `remote`, "
+        "or a generator's run folder.",
+    ),
     resume: str | None = typer.Option(
         None, "--resume", help="Go on with a conversation: its id, or `last`.", show_default=False
     ),
@@ -51,12 +57,13 @@ def chat(
     \b
     allears chat
     allears chat --resume last --why
+    allears chat --voice smollm2
     echo "My dog is ill." | allears chat --json
     """
     if prepare:
         from allears.cli.progress import watched
 
-        open_listener(bundle, pool, country, watched)
+        open_listener(bundle, pool, country, watched, voice)
         errors.print("the replies are ready", style="dim")
         return
     if no_memory and resume is not None:
@@ -67,7 +74,7 @@ def chat(
         from allears.listener.safety.replies import help_for
 
         help_for(country)  # a country without help lines is an error now, not in the moment they are needed
-    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch))
+    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice))
     code = 1
     try:
         code = _talk(loading, resume, no_memory, country, seed, as_json, why)
@@ -85,10 +92,12 @@ def _leave_at_once(code: int) -> None:
     os._exit(code)
 
 
-def open_listener(bundle: str, pools: Sequence[Path], country: str | None, watch: Watch) -> Responder:
+def open_listener(
+    bundle: str, pools: Sequence[Path], country: str | None, watch: Watch, voice: str = "default"
+) -> Responder:
     from allears.listener.listener import Listener
 
-    return Listener.from_bundle(bundle, pools=pools, country=country, watch=watch)
+    return Listener.from_bundle(bundle, pools=pools, country=country, watch=watch, voice=voice)
 
 
 def _talk(

@@ -12,32 +12,42 @@ from allears.cli.evaluate_tables import empty_table, short_name
 from allears.cli.output import console, errors
 from allears.cli.progress import watched
 from allears.errors import AllearsError
+from allears.generation.contract import Generator
 from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, AlphaTable, Settings
-from allears.generation.evaluate import GenerationReport, evaluate_generation
+from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
 from allears.generation.examples import GenerationExample, read_examples
 from allears.generation.loading import load_generator
 from allears.metrics.bleu import sacrebleu_metrics
+from allears.understanding.labels import POLARITIES
 
-TABLE, NOTHING, DEFAULT = "table", "none", "default"
+TABLE, NOTHING, DEFAULT, LISTENER = "table", "none", "default", "listener"
 _DECODINGS = {
     "sample": PAL_SETTINGS,
     "greedy": Settings(method="greedy"),
     "beam": Settings(method="beam", no_repeated_ngrams=3),
+    "beam-5": Settings(method="beam", width=5, longest=30),  # MoEL's and MIME's
 }
 _SHOWN = {
     "ppl": "perplexity per token", "ppl_word": "perplexity per word", "strategy_accuracy": "strategy, %",
-    "strategy_top_3": "strategy among three, %", "bleu_1": "BLEU-1", "bleu_2": "BLEU-2", "bleu_3": "BLEU-3",
-    "bleu_4": "BLEU-4", "avg_bleu": "AVG BLEU", "rouge_l": "ROUGE-L", "meteor": "METEOR",
+    "strategy_top_3": "strategy among three, %", "emotion_accuracy": "emotion, %",
+    "emotion_top_2": "emotion among two, %", "emotion_top_5": "emotion among five, %",
+    "bleu_1": "BLEU-1", "bleu_2": "BLEU-2", "bleu_3": "BLEU-3",
+    "bleu_4": "BLEU-4", "avg_bleu": "AVG BLEU", "moses_bleu": "BLEU-4 as MoEL and MIME cut words",
+    "rouge_l": "ROUGE-L", "meteor": "METEOR",
     "distinct_1": "Distinct-1", "distinct_2": "Distinct-2", "ead_1": "EAD-1", "ead_2": "EAD-2",
     "cos_sim": "cosine to persona", "sentiment_gain": "sentiment gain", "repetition": "repetition, %",
     "emotional_reactions": "emotional reactions, 0 to 2", "interpretations": "interpretations, 0 to 2",
     "explorations": "explorations, 0 to 2", "length": "words per reply",
+    "spread_different": "other replies with another seed, %", "spread_bleu_2": "BLEU-2 between seeds",
+    "spread_distinct_2": "Distinct-2 over all seeds", "spread_moses_bleu": "BLEU-4 (MoEL's), mean over seeds",
+    "spread_moses_bleu_std": "its standard deviation",
 }  # fmt: skip
 
 
 def generation(
     model: str = typer.Argument(
-        help="A generator's run folder, or `default` (the one that ships with allears)."
+        help="A generator's run folder, a bundle, `default` (the one that ships with allears), or a whole listener: "
+        "`listener`, or with another voice `listener:retrieval`."
     ),
     *,
     corpus: str = typer.Option(
@@ -60,7 +70,9 @@ def generation(
         "0 switches it off.",
     ),
     decoding: str = typer.Option(
-        "sample", "--decoding", help="sample (PAL's: top-k 10, top-p 0.9, temperature 0.5), greedy or beam."
+        "sample",
+        "--decoding",
+        help="sample (PAL's: top-k 10, top-p 0.9, temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's).",
     ),
     encoder: str = typer.Option(
         DEFAULT,
@@ -79,6 +91,9 @@ def generation(
         show_default=False,
     ),
     seed: int = typer.Option(0, "--seed", min=0, help="Draws the sample and the replies."),
+    seeds: int = typer.Option(
+        1, "--seeds", min=1, help="Also write with so many seeds, and say how far the replies differ."
+    ),
     device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
     as_json: bool = typer.Option(
         False, "--json", help="Print one JSON object for machines instead of a table."
@@ -93,20 +108,20 @@ def generation(
         allears evaluate generation runs/esconv-pal --alpha 0 --json
 
         allears evaluate generation runs/esconv-joint --limit 200 --replies replies.jsonl
+
+        allears evaluate generation listener --limit 200 --reader default
     """
     # Whatever can be wrong is found before the long part begins.
-    if decoding not in _DECODINGS:
-        raise AllearsError(f"--decoding takes {', '.join(_DECODINGS)}; got {decoding!r}")
-    alphas = _alphas(alpha)
+    settings, alphas = decoding_settings(decoding), alpha_table(alpha)
     sacrebleu_metrics()
     if replies is not None and (replies.suffix != ".jsonl" or not replies.absolute().parent.is_dir()):
         raise AllearsError(f"{replies}: replies are written as .jsonl, into a folder that is there")
-    generator = load_generator(model, device)
+    generator = _generator(model, device)
     examples = _examples(corpus, split, root, limit, seed)
     report = evaluate_generation(
         generator,
         examples,
-        settings=_DECODINGS[decoding],
+        settings=settings,
         alphas=alphas,
         seed=seed,
         embed=_embed(encoder, device),
@@ -114,6 +129,11 @@ def generation(
         reader=_reader(reader, device),
         watch=watched,
     )
+    if seeds > 1:
+        chosen = range(seed, seed + seeds)
+        report.measures.update(
+            reply_spread(generator, examples, settings=settings, seeds=chosen, watch=watched)
+        )
     if replies is not None:
         _write(replies, examples, report)
     if as_json:
@@ -129,6 +149,7 @@ def generation(
                 shown, f"{report.measures[name]:.3f}" if name == "cos_sim" else f"{report.measures[name]:.2f}"
             )
     console.print(table)
+    _polarities(report)
     console.print(
         f"{len(examples):,} replies; perplexity of {int(report.measures['ppl_examples']):,} responses that are not "
         "longer than the model can write",
@@ -136,7 +157,39 @@ def generation(
     )
 
 
-def _alphas(text: str) -> AlphaTable | None:
+def _generator(name: str, device: str) -> Generator:
+    """`listener` and `listener:VOICE` are the default bundle's listener; everything else is a generator's name."""
+    who, _, voice = name.partition(":")
+    if who != LISTENER or Path(name).exists():
+        return load_generator(name, device)
+    from allears.listener.as_generator import ListenerGenerator
+    from allears.listener.listener import Listener
+
+    return ListenerGenerator(Listener.from_bundle(voice=voice or DEFAULT, watch=watched))
+
+
+def _polarities(report: GenerationReport) -> None:
+    """The same by positive and negative emotions, where the corpus has emotions."""
+    names = [name for name in BY_POLARITY if f"{name}_positive" in report.measures]
+    if not names:
+        return
+    table = empty_table("by what the person felt (MIME's split)", "measure")
+    for polarity in POLARITIES:
+        table.add_column(polarity, justify="right", no_wrap=True)
+    for name in names:
+        values = [report.measures.get(f"{name}_{polarity}") for polarity in POLARITIES]
+        shown = ["" if value is None else f"{value:.2f}" for value in values]
+        table.add_row(_SHOWN.get(name, name), *shown)
+    console.print(table)
+
+
+def decoding_settings(name: str) -> Settings:
+    if name not in _DECODINGS:
+        raise AllearsError(f"--decoding takes {', '.join(_DECODINGS)}; got {name!r}")
+    return _DECODINGS[name]
+
+
+def alpha_table(text: str) -> AlphaTable | None:
     """None stands for the generator's own table."""
     if text == TABLE:
         return None
@@ -194,6 +247,8 @@ def _write(path: Path, examples: list[GenerationExample], report: GenerationRepo
                     {"speaker": turn.speaker.value, "text": turn.text} for turn in example.prompt.turns
                 ],
                 "persona": list(example.prompt.persona),
+                "own_persona": list(example.prompt.own_persona),
+                "emotion": example.labels.emotion,
                 "strategy": reply.strategy,
                 "reply": reply.text,
                 "gold_strategy": example.prompt.strategy,

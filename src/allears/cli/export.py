@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.table import Table
 
 from allears.cli.output import console
 from allears.errors import AllearsError
+from allears.selection.bundle import CARD_FILE
 
 
 def export(
     run: Path = typer.Argument(
-        help="The run folder of a trained bi_encoder or cobert, or of a joint run: all of its parts are exported."
+        help="The run folder of a trained bi_encoder or cobert, or of a joint run: all of its parts are exported. "
+        "Or a bundle, to which parts are added."
     ),
     out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
     reader: Path | None = typer.Option(
@@ -29,6 +32,13 @@ def export(
         "--extractor",
         metavar="RUN",
         help="The run folder of a persona extractor on the same encoder: it goes into the bundle too.",
+        show_default=False,
+    ),
+    voice: Path | None = typer.Option(
+        None,
+        "--voice",
+        metavar="RUN",
+        help="The run folder of a generator on the same encoder: it goes into the bundle too.",
         show_default=False,
     ),
     precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
@@ -57,10 +67,11 @@ def export(
 ) -> None:
     """Export a trained model to ONNX, for machines without torch.
 
-    With --reader and --extractor, one bundle ranks replies, reads what was said and learns who said it, on one
-    encoder. All must have been trained on it: together, or the reader with the encoder frozen. The folder of a
-    joint run brings all of its parts. With --base, and a bundle of that base already in --out, the files of the base
-    stay untouched and the new version adds a few megabytes.
+    With --reader, --extractor and --voice, one bundle ranks replies, reads what was said, learns who said it and
+    writes replies of its own, on one encoder. All must have been trained on it: together, or with the encoder frozen.
+    The folder of a joint run brings all of its parts. With --base, and a bundle of that base already in --out, the
+    files of the base stay untouched and the new version adds a few megabytes. A bundle in the place of a run is
+    copied to --out (or stays where it is) and gets the parts that are named.
 
     \b
     allears export runs/default --out bundles/default
@@ -68,12 +79,14 @@ def export(
     allears export runs/cobert --reader runs/reader-frozen --out bundles/mine
     allears export runs/ed-bi-encoder --out bundles/exact --precision float32
     allears export runs/default --base runs/dialogue-pretrain --out bundles/default
+    allears export bundles/default --voice runs/esconv-pal --out bundles/default
     """
     measured = {} if metrics is None else _read_metrics(metrics)
     try:
+        from allears.generation import saved as voices
         from allears.selection import saved as rankers
         from allears.understanding import saved as readers
-        from allears.understanding.export import export_together, parts_of
+        from allears.understanding.export import add_to_copy, export_together, parts_of
         from allears.understanding.persona import saved as extractors
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
@@ -81,19 +94,31 @@ def export(
         raise AllearsError(
             f'exporting needs {error.name}, which is not installed; run pip install "allears[train]"'
         ) from error
-    parts = parts_of(run)
+    parts = {} if (run / CARD_FILE).is_file() else parts_of(run)
     reader, extractor = reader or parts.get("reader"), extractor or parts.get("extractor")
-    card = export_together(
-        rankers.load(parts["ranker"]),
-        out,
-        reader=None if reader is None else readers.load(reader),
-        extractor=None if extractor is None else extractors.load(extractor),
-        precision=precision,
-        metrics=measured,
-        keep_float=keep_float,
-        base=None if base is None else rankers.load(base),
-        rank=rank,
-    )
+    beside: dict[str, Any] = {
+        "reader": None if reader is None else readers.load(reader),
+        "extractor": None if extractor is None else extractors.load(extractor),
+        "voice": None if voice is None else voices.load(voice),
+    }
+    if not parts:
+        if base is not None or keep_float or measured or precision != "int8":
+            raise AllearsError(
+                f"{run}: this is a bundle already, so --base, --precision, --keep-float and --metrics have no use; "
+                "leave them out, or give the ranker's run"
+            )
+        card = add_to_copy(run, out, **beside)
+    else:
+        card = export_together(
+            rankers.load(parts["ranker"]),
+            out,
+            **beside,
+            precision=precision,
+            metrics=measured,
+            keep_float=keep_float,
+            base=None if base is None else rankers.load(base),
+            rank=rank,
+        )
     console.print(
         f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
     )

@@ -67,6 +67,13 @@ def serve(
     country: str | None = typer.Option(
         None, "--country", help="Whose help lines to name, as in GB.", show_default=False
     ),
+    voice: list[str] = typer.Option(
+        [],
+        "--voice",
+        help="Who answers: default, retrieval, smollm2, remote, or a generator's run folder. May be given several "
+        "times, for people to choose from; the first is the default.",
+        show_default=False,
+    ),
     ray: bool = typer.Option(False, "--ray", help="Many replicas behind Ray Serve; needs PostgreSQL."),
     replicas: int = typer.Option(2, "--replicas", min=1, help="How many, with --ray."),
     quiet: bool = typer.Option(False, "--quiet", help="Log only what goes wrong."),
@@ -76,11 +83,12 @@ def serve(
     \b
     allears serve
     allears serve --host 0.0.0.0 --token-file tokens.txt --database postgresql://localhost/allears
+    allears serve --voice default --voice retrieval --voice runs/pal
     allears serve --ray --replicas 4 --database postgresql://localhost/allears
     """
     from allears.memory import Memory
     from allears.serve.app import create_app
-    from allears.serve.loading import shipped_listener
+    from allears.serve.loading import shipped_voices
     from allears.serve.run import address, listen, log_to_standard_error, run
     from allears.serve.settings import Settings
 
@@ -98,7 +106,7 @@ def serve(
         burst=burst,
     )
     log_to_standard_error(quiet=quiet)
-    load = partial(shipped_listener, bundle, tuple(map(str, pool)), country)
+    load = partial(shipped_voices, bundle, tuple(map(str, pool)), country, tuple(voice))
     if ray:
         from allears.serve.ray import serve_with_ray
 

@@ -18,6 +18,7 @@ __all__ = [
     "Generated",
     "Generator",
     "Likelihood",
+    "NamesEmotion",
     "Prompt",
     "Seed",
     "checked_strategy",
@@ -31,11 +32,13 @@ class Prompt:
     `turns`: everything said so far, the latest last; the one who is to answer is the supporter.
     `persona`: sentences about the person who is answered, in the first person.
     `strategy`: prescribed where given (one of ESConv's eight); otherwise the generator chooses.
+    `own_persona`: sentences about the one who answers, for generators that speak as somebody (ModMoEL).
     """
 
     turns: tuple[Turn, ...]
     persona: tuple[str, ...] = ()
     strategy: str | None = None
+    own_persona: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.strategy is not None:
@@ -45,11 +48,12 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Generated:
     """A reply, the strategy it was written with ("" where there is none), and its log-probability: of all its tokens
-    and its end, and of the strategy where the generator chose it."""
+    and its end, and of the strategy where the generator chose it. `cut`: it would have gone on, but may not."""
 
     text: str
     strategy: str
     log_probability: float
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,17 @@ class ChoosesStrategy(Protocol):
 
     def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
         """For each prompt all strategies with their probabilities, likeliest first, whatever the prompt prescribes."""
+        ...
+
+
+@runtime_checkable
+class NamesEmotion(Protocol):
+    """A generator that also says what the person it answers feels. `emotion_labels`: 32 emotions, or 16 groups."""
+
+    emotion_labels: tuple[str, ...]
+
+    def emotions(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
+        """For each prompt all labels with their probabilities, likeliest first."""
         ...
 
 

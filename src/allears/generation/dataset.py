@@ -39,70 +39,13 @@ class GenerationBatch(NamedTuple):
         )
 
 
-class GenerationDataset:
-    """`groups` numbers the corpus of each example, for `batches`. A response that is cut has no end: nothing shall
-    learn to stop there."""
+class LengthBatches:
+    """Cuts examples into batches of about the same length. Whoever derives from it says how long they are, and which
+    corpus each is from."""
 
-    def __init__(
-        self,
-        examples: Sequence[GenerationExample],
-        tokenizer: Tokenizer,
-        limits: Limits,
-        place: PersonaPlace,
-        *,
-        turns: int,
-        first_strategy: int,
-        groups: Sequence[int] | None = None,
-    ):
-        self.examples, self.pad = list(examples), tokenizer.pad
-        rows = prompt_rows(
-            [example.prompt for example in self.examples], tokenizer, limits, place, turns=turns
-        )
-        # arrays: a list of Python numbers would be several times as large
-        self.contexts = [(_ids(row.context[0]), _ids(row.context[1])) for row in rows]
-        self.personas = [(_ids(row.persona[0]), _ids(row.persona[1])) for row in rows]
-        answers = tokenizer.encode_many([example.response for example in self.examples])
-        self.targets: list[Ids] = []
-        for example, pieces in zip(self.examples, answers, strict=True):
-            strategy = example.prompt.strategy
-            first = [] if strategy is None else [first_strategy + STRATEGIES.index(strategy)]
-            self.targets.append(_ids([*first, *[*pieces, tokenizer.end][: limits.response_tokens]]))
-        self.context_lengths = np.array([len(ids) for ids, _ in self.contexts], np.int64)
-        self.target_lengths = np.array([len(target) for target in self.targets], np.int64)
-        self.groups = np.zeros(len(self.examples), np.int64) if groups is None else np.asarray(groups)
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when any text, persona or strategy of the data does."""
-        digest = hashlib.sha256()
-        for example in self.examples:
-            prompt = example.prompt
-            texts = (
-                *(turn.text for turn in prompt.turns),
-                *prompt.persona,
-                prompt.strategy or "",
-                example.response,
-            )
-            for text in texts:
-                digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        return digest.hexdigest()[:16]
-
-    def batch(self, rows: Sequence[int]) -> GenerationBatch:
-        targets, mask = _padded([self.targets[row] for row in rows], self.pad)
-        return GenerationBatch(
-            self._inputs([self.contexts[row] for row in rows]),
-            self._inputs([self.personas[row] for row in rows]),
-            targets,
-            mask,
-        )
-
-    def _inputs(self, rows: Sequence[tuple[Ids, Ids]]) -> Inputs:
-        ids, mask = _padded([ids for ids, _ in rows], self.pad)
-        segments, _ = _padded([segments for _, segments in rows], 0)
-        return Inputs(ids, mask.long(), segments)
+    context_lengths: npt.NDArray[np.int64]
+    target_lengths: npt.NDArray[np.int64]
+    groups: npt.NDArray[np.int64]
 
     def batches(self, size: int, epoch: int, *, seed: int, weights: Sequence[float] = ()) -> list[list[int]]:
         """An epoch's batches, all of one size, longest context first inside, in random order; a rest is left out.
@@ -135,6 +78,72 @@ class GenerationDataset:
             yield order[start : start + size]
 
 
+class GenerationDataset(LengthBatches):
+    """`groups` numbers the corpus of each example, for `batches`. A response that is cut has no end: nothing shall
+    learn to stop there."""
+
+    def __init__(
+        self,
+        examples: Sequence[GenerationExample],
+        tokenizer: Tokenizer,
+        limits: Limits,
+        place: PersonaPlace,
+        *,
+        turns: int,
+        first_strategy: int,
+        groups: Sequence[int] | None = None,
+    ):
+        self.examples, self.pad = list(examples), tokenizer.pad
+        rows = prompt_rows(
+            [example.prompt for example in self.examples], tokenizer, limits, place, turns=turns
+        )
+        # arrays: a list of Python numbers would be several times as large
+        self.contexts = [(as_ids(row.context[0]), as_ids(row.context[1])) for row in rows]
+        self.personas = [(as_ids(row.persona[0]), as_ids(row.persona[1])) for row in rows]
+        answers = tokenizer.encode_many([example.response for example in self.examples])
+        self.targets: list[Ids] = []
+        for example, pieces in zip(self.examples, answers, strict=True):
+            strategy = example.prompt.strategy
+            first = [] if strategy is None else [first_strategy + STRATEGIES.index(strategy)]
+            self.targets.append(as_ids([*first, *[*pieces, tokenizer.end][: limits.response_tokens]]))
+        self.context_lengths = np.array([len(ids) for ids, _ in self.contexts], np.int64)
+        self.target_lengths = np.array([len(target) for target in self.targets], np.int64)
+        self.groups = np.zeros(len(self.examples), np.int64) if groups is None else np.asarray(groups)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any text, persona or strategy of the data does."""
+        digest = hashlib.sha256()
+        for example in self.examples:
+            prompt = example.prompt
+            texts = (
+                *(turn.text for turn in prompt.turns),
+                *prompt.persona,
+                prompt.strategy or "",
+                example.response,
+            )
+            for text in texts:
+                digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        return digest.hexdigest()[:16]
+
+    def batch(self, rows: Sequence[int]) -> GenerationBatch:
+        targets, mask = padded([self.targets[row] for row in rows], self.pad)
+        return GenerationBatch(
+            self._inputs([self.contexts[row] for row in rows]),
+            self._inputs([self.personas[row] for row in rows]),
+            targets,
+            mask,
+        )
+
+    def _inputs(self, rows: Sequence[tuple[Ids, Ids]]) -> Inputs:
+        ids, mask = padded([ids for ids, _ in rows], self.pad)
+        segments, _ = padded([segments for _, segments in rows], 0)
+        return Inputs(ids, mask.long(), segments)
+
+
 def _walk(seed: tuple[int, int], size: int, start: int, stop: int) -> npt.NDArray[np.int64]:
     """Places `start` to `stop` of an endless row of shuffled rounds."""
     if start == stop:
@@ -148,11 +157,11 @@ def _pieces(rows: npt.NDArray[np.int64], size: int) -> list[npt.NDArray[np.int64
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def _ids(values: Sequence[int]) -> Ids:
+def as_ids(values: Sequence[int]) -> Ids:
     return np.asarray(values, np.int32)
 
 
-def _padded(rows: Sequence[Ids], pad: int) -> tuple[Tensor, Tensor]:
+def padded(rows: Sequence[Ids], pad: int) -> tuple[Tensor, Tensor]:
     """[B, longest] and where it is real; at least one place wide."""
     lengths = np.array([len(row) for row in rows], np.int64)
     mask = np.arange(max(1, int(lengths.max()))) < lengths[:, None]

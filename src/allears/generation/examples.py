@@ -10,15 +10,18 @@ or with one that holds a mask ("_name_"), is left out, and so is one whose conte
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora import PAPER_RULES, ExampleRule, corpus, data_root
+from allears.corpora.examples import persona_of
 from allears.errors import AllearsError
 from allears.generation.contract import STRATEGIES, Prompt
 from allears.generation.filtering import fit_to_learn
+from allears.understanding.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS, MECHANISMS
 from allears.understanding.persona.examples import clean
 
 FIRST_PERSONA_TURN = 3  # `labels["persona_by_turn"]` begins after the seeker's third turn (PAL section 3.2)
@@ -29,6 +32,20 @@ _TURN_SOURCE = re.compile(r"turn (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
+class ResponseLabels:
+    """What else a corpus says; None where it does not.
+
+    `emotion`: the conversation's; `act`: of the turn before (one of DailyDialog's); `intent`: the response's (one of
+    EmpatheticIntents'); `mechanisms`: its levels of EPITOME's three.
+    """
+
+    emotion: str | None = None
+    act: str | None = None
+    intent: str | None = None
+    mechanisms: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationExample:
     """The prompt carries the response's strategy, where its corpus has one. `answers`: the turn before is the other
     person's; those examples are what PAL is evaluated on, while it learns from the others as well."""
@@ -36,6 +53,7 @@ class GenerationExample:
     prompt: Prompt
     response: str
     answers: bool = True
+    labels: ResponseLabels = ResponseLabels()  # frozen, so sharing the default is safe
 
 
 def read_examples(
@@ -84,11 +102,44 @@ def conversation_examples(conversation: Conversation, rule: ExampleRule) -> Iter
             continue
         before = _seen_by(response, turns[:position])
         strategy = response.strategy if response.strategy in STRATEGIES else None
+        text = " ".join(response.text.split())
         yield GenerationExample(
-            Prompt(before, known_persona(conversation, position), strategy),
-            " ".join(response.text.split()),
+            Prompt(
+                before,
+                known_persona(conversation, position),
+                strategy,
+                _own_persona(conversation, response, text),
+            ),
+            text,
             answers=before[-1].speaker is Role.SEEKER,
+            labels=_labels(conversation, position),
         )
+
+
+def _own_persona(conversation: Conversation, response: Turn, text: str) -> tuple[str, ...]:
+    """What is known of the one who answers, but for what the response itself says (PEC)."""
+    said = text.lower()
+    known = persona_of(conversation, response).texts
+    return tuple(sentence for sentence in known if sentence.strip().lower() not in said)
+
+
+def _labels(conversation: Conversation, position: int) -> ResponseLabels:
+    """Of the response at `position`. A label of another set (DailyDialog keeps its acts as intents) is left out."""
+    labels, before = conversation.labels, conversation.turns[position - 1]
+    intent = conversation.turns[position].intent
+    acts = labels.get("acts_by_turn", ())
+    act = acts[position - 1] if position <= len(acts) else before.intent
+    levels: Mapping[str, Any] = labels if len(conversation.turns) == 2 else {}
+    by_turn = labels.get("mechanisms_by_turn", ())
+    if position < len(by_turn):
+        levels = by_turn[position]
+    known = all(name in levels for name in MECHANISMS)
+    return ResponseLabels(
+        emotion=conversation.emotion if conversation.emotion in ED_EMOTIONS else None,
+        act=act if act in DAILY_ACTS else None,
+        intent=intent if intent in INTENTS else None,
+        mechanisms=tuple(int(levels[name]["level"]) for name in MECHANISMS) if known else None,
+    )
 
 
 def known_persona(conversation: Conversation, position: int) -> tuple[str, ...]:

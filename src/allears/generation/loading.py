@@ -1,25 +1,46 @@
-"""One way to open a generator: a run folder, or the bundle that ships with allears."""
+"""One way to open a generator: a run folder, a bundle, or the one that ships with allears."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from allears.errors import AllearsError
+from allears.generation.bundled import has_voice
+from allears.generation.causal import KIND as LANGUAGE_MODEL
+from allears.generation.causal import SMOLLM2_FOLDER, open_smollm2
 from allears.generation.contract import Generator
-from allears.nn.runs import load_run
+from allears.generation.language_models import SMOLLM2
+from allears.nn.runs import is_kind, load_run
+from allears.selection.bundle import CARD_FILE, BundleCard
+from allears.selection.loading import default_bundle
 
 DEFAULT = "default"
 _TRAIN = "`allears train recipes/generator-pretrain.toml recipes/esconv-pal.toml`"
 
 
 def load_generator(name: str | Path, device: str = "cpu") -> Generator:
-    """A run folder with a trained generator. Nothing else is put in the place of what was asked for."""
-    if str(name) == DEFAULT:
-        raise AllearsError(f"this install carries no default generator; name a run folder of {_TRAIN}")
-    folder = Path(name)
+    """`default` (the bundle that ships with allears), `smollm2` (our language model; int8 on a CPU), a bundle folder,
+    or a run folder with a trained generator.
+
+    Nothing else is put in the place of what was asked for.
+    """
+    if str(name) == SMOLLM2 and device == "cpu":
+        return open_smollm2()
+    folder = {DEFAULT: default_bundle(), SMOLLM2: SMOLLM2_FOLDER}.get(str(name), Path(name))
     if not folder.is_dir():
-        raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}")
-    if (folder / "bundle.json").is_file():
-        raise AllearsError(f"{folder}: this bundle carries no generator; name a run folder of {_TRAIN}")
-    generator: Generator = load_run(folder, device, "allears.generation.saved")
+        raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
+    if (folder / CARD_FILE).is_file():
+        return _bundled(folder, device)
+    module = "causal_model" if is_kind(folder, LANGUAGE_MODEL) else "saved"
+    generator: Generator = load_run(folder, device, f"allears.generation.{module}")
     return generator
+
+
+def _bundled(folder: Path, device: str) -> Generator:
+    if not has_voice(BundleCard.read(folder)):
+        raise AllearsError(f"{folder}: this bundle carries no generator; name a run folder of {_TRAIN}")
+    if device != "cpu":
+        raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
+    from allears.generation.onnx_generator import OnnxGenerator
+
+    return OnnxGenerator.from_bundle(folder)

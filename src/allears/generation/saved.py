@@ -14,8 +14,10 @@ from safetensors.torch import save_model as save_shared
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.generation.empathetic_saved import EMPATHETIC_MODELS, load_empathetic
 from allears.generation.hard_prompt import HardPrompt
 from allears.generation.joint import Joint
+from allears.generation.misc import MISC
 from allears.generation.pal import PAL
 from allears.generation.torch_generator import TorchGenerator
 from allears.generation.writer import SmallDecoder
@@ -25,7 +27,7 @@ from allears.nn.weights import load_weights, save_model, write_text
 from allears.text.layout import Limits
 
 KIND = "generator"
-MODELS: dict[str, type[Any]] = {"pal": PAL, "joint": Joint, "hard_prompt": HardPrompt}
+MODELS: dict[str, type[Any]] = {"pal": PAL, "joint": Joint, "hard_prompt": HardPrompt, "misc": MISC}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class GeneratorCard:
     limits: Limits
     encoder: Mapping[str, Any]
     decoder: Mapping[str, Any] = field(default_factory=dict)  # of `SmallDecoder`: layers, heads, ...
-    options: Mapping[str, Any] = field(default_factory=dict)  # of the model: PAL's mixture
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the model: PAL's mixture, MISC's source
     context_turns: int = 8
     strategy_first: bool = True
     pretrained: bool = False
@@ -88,12 +90,14 @@ def is_generator(folder: Path | str) -> bool:
     return is_kind(folder, KIND)
 
 
-def load(folder: Path | str, device: str = "cpu") -> TorchGenerator:
+def load(folder: Path | str, device: str = "cpu") -> Any:
     """The generator in a run folder (or in its `best/`)."""
     folder = best(folder)
     path = folder / MODEL_FILE
     try:
         saved = saved_card(folder, KIND, "generator; train one with recipes/esconv-pal.toml")
+        if saved.get("name") in EMPATHETIC_MODELS:
+            return load_empathetic(folder, saved, device)
         card = GeneratorCard(**(saved | {"limits": Limits(**saved["limits"])}))
         model = build(card)
     except (ValueError, TypeError, KeyError, AttributeError) as error:

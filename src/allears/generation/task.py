@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from allears.errors import AllearsError
@@ -18,7 +19,7 @@ from allears.generation.decoding import Settings
 from allears.generation.evaluate import evaluate_generation
 from allears.generation.examples import GenerationExample, read_examples
 from allears.generation.filtering import reader_filter
-from allears.generation.torch_generator import TorchGenerator
+from allears.generation.torch_generator import TorchGenerator, prepared
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
@@ -28,6 +29,7 @@ from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 
 EVALUATION_BATCH = 64
+_OWN_OPTIONS = {"pal": ("mixture",), "misc": ("source",)}
 _WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
 
 
@@ -58,7 +60,7 @@ class ModelOptions:
     """One of `encoder` (a BERT-family encoder, with a new decoder), `pretrained` (an encoder-decoder) and `start`
     (a run: a generator's goes on whole, of any other kind only the encoder), which comes before the others."""
 
-    name: str = "pal"  # pal | joint | hard_prompt
+    name: str = "pal"  # pal | joint | hard_prompt | misc
     encoder: str = ""
     pretrained: str = ""
     start: str = ""
@@ -68,6 +70,7 @@ class ModelOptions:
     dropout: float = 0.1
     own_words: bool = False  # word vectors of the decoder's own: better, and as large as the encoder's
     mixture: str = "joined"  # of PAL: see `pal.py`
+    source: str = "lexicon"  # of MISC: see `mental_states.py`
     context_turns: int = 8
     strategy_first: bool = True  # every reply begins with its strategy; false: only where the data say so
 
@@ -76,6 +79,7 @@ class ModelOptions:
 class LossOptions:
     label_smoothing: float = 0.0
     strategy: float = 1.0  # what the strategy's token counts, beside 1 for a word
+    choice: float = 1.0  # of MISC: what its own choice among strategies counts, beside 1 for all words
 
 
 class GenerationTask:
@@ -86,40 +90,20 @@ class GenerationTask:
         self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
         wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        _check(self.data, self.loss)
+        check_options(self.data, self.loss)
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_generator(wanted, limits)
-        train, groups = self._read_train()
-        self.valid = _valid(self.data)
+        train, groups = read_train(self.data, self.options.seed)
+        self.valid = read_valid(self.data)
         self.train = self._dataset(train, groups)
         self.held_out = self._dataset(self.valid)
         self.data_fingerprint = self.train.fingerprint
-
-    def _read_train(self) -> tuple[list[GenerationExample], list[int]]:
-        keep = None
-        if self.data.reader:
-            from allears.understanding.heads import head
-            from allears.understanding.loading import load_reading_model
-
-            keep = reader_filter(load_reading_model(self.data.reader, head("goemotions")))
-        root = self.data.root or None
-        limits = self.data.limits or (0,) * len(self.data.train)
-        examples: list[GenerationExample] = []
-        groups: list[int] = []
-        for number, (name, limit) in enumerate(zip(self.data.train, limits, strict=True)):
-            found = read_examples(
-                name, self.data.train_split, root, every_turn=self.data.every_turn, keep=keep
-            )
-            found = sample(found, limit, self.options.seed)
-            examples += found
-            groups += [number] * len(found)
-        return examples, groups
 
     def _dataset(
         self, examples: list[GenerationExample], groups: list[int] | None = None
     ) -> GenerationDataset:
         return GenerationDataset(
-            examples,
+            prepared(self.model, examples),
             self.tokenizer,
             self.card.limits,
             self.model.place,
@@ -140,12 +124,18 @@ class GenerationTask:
             shown = torch.rand(len(targets), device=workers.device) >= self.data.persona_dropout
             persona = replace(persona, mask=persona.mask * shown[:, None])
         decoder = self.model.decoder
-        memory = self.model.read(context, persona)
+        choice: Tensor | None = None
+        if hasattr(self.model, "read_choosing"):
+            memory, choice = self.model.read_choosing(context, persona)
+        else:
+            memory = self.model.read(context, persona)
         likely, all_words = decoder.likelihood(targets, memory, decoder.table(self.model.encoder))
         smooth = self.loss.label_smoothing
         losses = -((1 - smooth) * likely + smooth * all_words)
         weights = torch.where(targets >= decoder.first_strategy, self.loss.strategy, 1.0) * mask
         loss = (losses * weights).sum() / weights.sum()
+        if choice is not None:
+            loss = loss + self.loss.choice * choice_loss(choice, targets[:, 0] - decoder.first_strategy)
         backward(loss)
         return loss.detach()
 
@@ -195,13 +185,41 @@ class GenerationTask:
         saved.save(folder, self.model, self.card, self.tokenizer)
 
 
-def _valid(data: DataOptions) -> list[GenerationExample]:
+def choice_loss(choice: Tensor, gold: Tensor) -> Tensor:
+    """Cross-entropy of logits [B, 8] with the strategies people chose; below 0 they chose none."""
+    if not (gold >= 0).any():
+        return choice.sum() * 0.0
+    return F.cross_entropy(choice.float(), gold.clamp(min=-1), ignore_index=-1)
+
+
+def read_train(data: DataOptions, seed: int) -> tuple[list[GenerationExample], list[int]]:
+    """All training examples, and the number of the corpus that each is from."""
+    keep = None
+    if data.reader:
+        from allears.understanding.heads import head
+        from allears.understanding.loading import load_reading_model
+
+        keep = reader_filter(load_reading_model(data.reader, head("goemotions")))
+    limits = data.limits or (0,) * len(data.train)
+    examples: list[GenerationExample] = []
+    groups: list[int] = []
+    for number, (name, limit) in enumerate(zip(data.train, limits, strict=True)):
+        found = read_examples(
+            name, data.train_split, data.root or None, every_turn=data.every_turn, keep=keep
+        )
+        found = sample(found, limit, seed)
+        examples += found
+        groups += [number] * len(found)
+    return examples, groups
+
+
+def read_valid(data: DataOptions) -> list[GenerationExample]:
     """What PAL is evaluated on: turns that answer the other person."""
     found = read_examples(data.valid, data.valid_split, data.root or None)
     return sample([example for example in found if example.answers], data.valid_limit, 0)
 
 
-def _check(data: DataOptions, loss: LossOptions) -> None:
+def check_options(data: DataOptions, loss: LossOptions) -> None:
     for name in ("weights", "limits"):
         listed = getattr(data, name)
         if listed and len(listed) != len(data.train):
@@ -220,7 +238,7 @@ def _check(data: DataOptions, loss: LossOptions) -> None:
 
 def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.GeneratorCard, Any]:
     """The generator a recipe asks for, before training, with its tokenizer."""
-    kind = saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
+    saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
     given = [name for name in ("encoder", "pretrained") if getattr(wanted, name)]
     if len(given) != 1 and not wanted.start:
         raise AllearsError(
@@ -252,7 +270,7 @@ def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.Ge
         limits,
         encoder.config,
         decoder=_decoder_options(wanted, other) if decoder is None else {},
-        options={"mixture": wanted.mixture} if kind is saved.MODELS["pal"] else {},
+        options={key: getattr(wanted, key) for key in _OWN_OPTIONS.get(wanted.name, ())},
         context_turns=wanted.context_turns,
         strategy_first=wanted.strategy_first,
         pretrained=decoder is not None,
@@ -281,21 +299,27 @@ def _same_length(card: saved.GeneratorCard, limits: Limits) -> None:
 
 def _start(folder: str) -> tuple[Any, Any, Any, TorchGenerator | None]:
     """Encoder, decoder (a pretrained one's only), tokenizer, and the generator to go on from, of a run."""
-    from allears.selection import saved as selection
-    from allears.understanding import saved as reading
-    from allears.understanding.persona import saved as extraction
-
     if saved.is_generator(folder):
         start = saved.load(folder)
         decoder = start.model.decoder if start.card.pretrained else None
         return start.model.encoder, decoder, start.tokenizer, start
+    encoder, tokenizer = run_encoder(folder)
+    return encoder, None, tokenizer, None
+
+
+def run_encoder(folder: str) -> tuple[Encoder, WordPiece]:
+    """The encoder of a selection, reading or extraction run, with its tokenizer."""
+    from allears.selection import saved as selection
+    from allears.understanding import saved as reading
+    from allears.understanding.persona import saved as extraction
+
     kinds = {reading.is_reader: reading.load, extraction.is_extractor: extraction.load}
     load: Any = next((found for is_one, found in kinds.items() if is_one(folder)), selection.load)
     run = load(folder)
     encoder = getattr(run.model, "encoder", None)
     if not isinstance(encoder, Encoder) or not isinstance(run.tokenizer, WordPiece):
         raise AllearsError(f"recipe: model.start {folder!r} has no encoder to go on from")
-    return encoder, None, run.tokenizer, None
+    return encoder, run.tokenizer
 
 
 def _fits(encoder: Any, limits: Limits) -> None:

@@ -7,32 +7,31 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from allears.errors import AllearsError
 from allears.generation.contract import STRATEGIES, Generated, Likelihood, Prompt, Seed
 from allears.generation.dataset import GenerationDataset
 from allears.generation.decoding import (
     PAL_ALPHAS,
     PAL_SETTINGS,
     AlphaTable,
-    Processor,
     Settings,
     TwoBranches,
-    Written,
-    begin_with,
     interleaved,
-    never,
     take_rows,
-    write,
 )
 from allears.generation.examples import GenerationExample
-from allears.generation.spelling import written_text
+from allears.generation.replies import (
+    Vocabulary,
+    by_prescription,
+    check_alphas,
+    ranked_strategies,
+    write_replies,
+)
+from allears.generation.seeds import prompt_seeds
 from allears.generation.writer import GenerationModel, Memory
 from allears.nn.inputs import Inputs
-from allears.text.tokenizer import WordPiece
 
 BATCH = 32
 
@@ -43,6 +42,7 @@ class TorchGenerator:
         self.module: torch.nn.Module = model
         self.card, self.tokenizer, self.device, self.batch = card, tokenizer, device, batch
         self.tokens = self.model.decoder.strategy_tokens
+        self.vocabulary = Vocabulary(tokenizer, self.model.decoder.first_strategy)
 
     @property
     def has_branches(self) -> bool:
@@ -59,17 +59,10 @@ class TorchGenerator:
         count: int = 1,
         alphas: AlphaTable | None = None,
     ) -> list[list[Generated]]:
-        if not self.has_branches and alphas is not None and any(alphas.by_strategy.values()):
-            raise AllearsError(
-                f"a {self.card.name} generator has no branch without persona, so alpha can only be 0; use pal"
-            )
+        check_alphas(alphas, self.card.name, self.has_branches)
         seeds = prompt_seeds(seed, len(prompts))
         found: list[list[Generated]] = [[] for _ in prompts]
-        # those with a prescribed strategy begin after it, so they are written by themselves
-        for prescribed in (False, True):
-            chosen = [
-                place for place, each in enumerate(prompts) if (each.strategy is not None) is prescribed
-            ]
+        for chosen in by_prescription(prompts):
             for part, data in self._parts([prompts[place] for place in chosen]):
                 rows = [chosen[place] for place in part]
                 for row, texts in zip(
@@ -98,7 +91,7 @@ class TorchGenerator:
         count: int,
         alphas: AlphaTable,
     ) -> list[list[Generated]]:
-        model, tokens = self.model, list(self.tokens.values())
+        model = self.model
         context, persona, _, _ = data.batch(rows).to(self.device)
         with self.autocast():
             table = model.decoder.table(model.encoder)
@@ -113,61 +106,23 @@ class TorchGenerator:
                 state: Any = branches.begin(interleaved(*parts), start)
             else:
                 state = tuple(model.decoder.begin(model.read(context, persona), table))
-            processors: list[Processor] = [never([self.tokenizer.pad, *self._unwritable()])]
-            limit = min(settings.longest, self.card.limits.response_tokens)
-            own = 0
-            if prompts[0].strategy is not None:
-                _, state = step(start, state)
-                start = torch.tensor(
-                    [self.tokens[str(each.strategy)] for each in prompts], device=self.device
-                )
-                processors.append(never(tokens))
-            elif self.card.strategy_first:
-                own = 1  # the strategy is one more token to write
-                processors.append(begin_with(tokens))
-            settings = replace(settings, longest=limit + own, shortest=min(settings.shortest, limit) + own)
-            found = write(
-                settings,
+            return write_replies(
+                prompts,
                 step,
                 state,
                 start,
-                end=self.tokenizer.end,
+                vocabulary=self.vocabulary,
+                settings=settings,
+                longest=self.card.limits.response_tokens,
+                strategy_first=self.card.strategy_first,
+                seeds=seeds,
                 count=count,
-                seed=list(seeds),
-                processors=processors,
                 reorder=reorder,
             )
-        return [
-            [self._generated(prompt, written) for written in texts]
-            for prompt, texts in zip(prompts, found, strict=True)
-        ]
 
     def branches(self, context: Inputs, persona: Inputs) -> tuple[Memory, Memory]:
         found: tuple[Memory, Memory] = self.model.branches(context, persona)  # type: ignore[attr-defined]
         return found
-
-    def _generated(self, prompt: Prompt, written: Written) -> Generated:
-        first = self.model.decoder.first_strategy
-        strategy = prompt.strategy or ""
-        words = [token for token in written.tokens if not first <= token < first + len(STRATEGIES)]
-        if not strategy and written.tokens and len(words) < len(written.tokens):
-            place = next(token for token in written.tokens if first <= token < first + len(STRATEGIES))
-            strategy = STRATEGIES[place - first]
-        return Generated(self._text(words, prompt), strategy, written.score)
-
-    def _text(self, words: Sequence[int], prompt: Prompt) -> str:
-        if isinstance(self.tokenizer, WordPiece):
-            source = " ".join([*(turn.text for turn in prompt.turns), *prompt.persona])
-            return written_text(self.tokenizer, words, source)
-        return str(self.tokenizer.text(words))
-
-    def _unwritable(self) -> list[int]:
-        """Tokens that are marks, not words."""
-        unknown = getattr(self.tokenizer.backend, "unk_token_id", None)  # a pretrained model's tokenizer
-        if isinstance(self.tokenizer, WordPiece):
-            unknown = self.tokenizer.backend.token_to_id("[UNK]")
-        marks = {self.tokenizer.start, unknown} - {None, self.tokenizer.end, self.tokenizer.pad}
-        return [int(mark) for mark in marks]
 
     @torch.inference_mode()
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
@@ -199,8 +154,7 @@ class TorchGenerator:
                 likely, _ = self.model.decoder.step(start, state, table)
             shares: Tensor = likely[:, first : first + len(STRATEGIES)].float().softmax(-1)
             for row, each in zip(part, shares.tolist(), strict=True):
-                ranked = sorted(zip(STRATEGIES, each, strict=True), key=lambda pair: -pair[1])
-                found[row] = tuple(ranked)
+                found[row] = ranked_strategies(each)
         return found
 
     def _parts(
@@ -211,8 +165,9 @@ class TorchGenerator:
             return
         self.module.eval()
         texts = [""] * len(prompts) if responses is None else responses
+        examples = [GenerationExample(prompt, text) for prompt, text in zip(prompts, texts, strict=True)]
         data = GenerationDataset(
-            [GenerationExample(prompt, text) for prompt, text in zip(prompts, texts, strict=True)],
+            prepared(self.module, examples),
             self.tokenizer,
             self.card.limits,
             self.model.place,
@@ -226,10 +181,9 @@ class TorchGenerator:
         return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))
 
 
-def prompt_seeds(seed: Seed, count: int) -> list[int]:
-    """A seed for each prompt. Of one number, one by place: prompts that drew the same chances would choose alike."""
-    if not isinstance(seed, int):
-        if len(seed) != count:
-            raise ValueError(f"{count} prompts need {count} seeds, or one for all of them; got {len(seed)}")
-        return list(seed)
-    return [int(np.random.SeedSequence((seed, place)).generate_state(1)[0]) for place in range(count)]
+def prepared(model: Any, examples: Sequence[GenerationExample]) -> list[GenerationExample]:
+    """Examples with their prompts as a model wants them, where it has a wish (`misc.py`)."""
+    if not hasattr(model, "prepared"):
+        return list(examples)
+    prompts = model.prepared([example.prompt for example in examples])
+    return [replace(example, prompt=prompt) for example, prompt in zip(examples, prompts, strict=True)]

@@ -20,7 +20,7 @@ Likely = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something that could be said. `source` names who proposed it ("pool", a generator's name)."""
+    """Something that could be said. `source` names who proposed it ("pool", "persona", a generator's name)."""
 
     text: str
     source: str
@@ -41,10 +41,11 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class PersonaUse:
-    """A persona sentence and how much of the reply's attention fell on it (shares sum to one)."""
+    """A persona sentence, how much of the reply's attention fell on it (shares sum to one), and where it was said."""
 
     text: str
     weight: float
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,29 @@ class Why:
     review: tuple[str, ...] = ()  # proposals that our own review refused, and why
     seed: int = 0
     milliseconds: Mapping[str, float] = field(default_factory=dict)  # by step
+    voice: str = ""  # who was asked to write beside the pool; "retrieval": nobody
+    trouble: str = ""  # why that voice had nothing to say, if something went wrong
+    wished: str = ""  # the strategy that the person asked for
+    listener_persona: tuple[PersonaUse, ...] = ()  # of the listener's own persona, if it was given one
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody asks of one reply beside its message: a strategy, and how much to lean on the persona.
+
+    `alpha` is PAL's (equation 6); a voice that has none goes on without it.
+    """
+
+    strategy: str = ""
+    alpha: float | None = None
+
+
+NO_WISH = Wish()
+IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +113,23 @@ class Reply:
 class Responder(Protocol):
     """How the chat and the server see the listener."""
 
-    def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply: ...
+    def respond(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
+    ) -> Reply: ...
 
     def stream(
-        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
     ) -> Iterator[str | Reply]:
         """The reply piece by piece, and at the end the whole `Reply`."""
         ...
 
     def respond_many(
-        self, messages: Sequence[str], conversations: Sequence[Conversation | None], *, seeds: Sequence[int]
+        self,
+        messages: Sequence[str],
+        conversations: Sequence[Conversation | None],
+        *,
+        seeds: Sequence[int],
+        wishes: Sequence[Wish] | None = None,
     ) -> list[Reply]:
         """Several people at once: the same replies as one by one, with shared encoder passes."""
         ...
@@ -134,3 +161,5 @@ class Request:
     stage: str
     seed: int
     encoded: Any = None  # the ranker's encoding of this one query, so that nobody encodes it twice
+    wish: Wish = NO_WISH
+    listener: tuple[str, ...] = ()  # where `encoded` has it: the persona that the listener itself speaks with

@@ -9,6 +9,7 @@ be encoded or read is screened all the same.
 
 from __future__ import annotations
 
+import copy
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from allears.conversation import Conversation, Persona, PersonaSentence, Role, T
 from allears.errors import AllearsError
 from allears.listener import requests
 from allears.listener.contract import (
+    NO_WISH,
     Change,
     Likely,
     PersonaUse,
@@ -34,21 +36,27 @@ from allears.listener.contract import (
     Reply,
     Request,
     Why,
+    Wish,
 )
+from allears.listener.matching import Matched, matched_words
+from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, rank
 from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.patterns import pattern_table
 from allears.listener.safety.reader_head import RISK, ReaderHead
-from allears.listener.safety.replies import fixed_reply
+from allears.listener.safety.replies import countries, fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
 from allears.listener.senses import Sensed, Senses, mood
+from allears.listener.speaking import Speaker, Spoken
 from allears.listener.stages import stage, strategies
+from allears.listener.voices import DEFAULT, RETRIEVAL, Voice, open_voice
 from allears.selection.evaluate import Watch, unwatched
 from allears.selection.runtime import Comparison, EncodedQueries, OnnxSelector, Text
 from allears.selection.selector import Query
+from allears.understanding.labels import STRATEGIES
 from allears.understanding.persona.contract import PersonaExtractor, SharesEncoder
 from allears.understanding.persona.memory import merge
 from allears.understanding.persona.provenance import Extraction, extract_each
@@ -58,11 +66,14 @@ LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 PERSONA = ("said", "written")  # how what a person says of themselves is noted
 SHOWN = 10  # candidates in `why`
 KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
+OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
 _WORDS = re.compile(r"\S+\s*")
 
 
 class Listener:
     """Answers with care, and can say why. It keeps nothing: all state is in the conversation."""
+
+    takes_strategy = takes_persona = True  # what a `Wish` and `personas["supporter"]` may ask of it
 
     def __init__(
         self,
@@ -74,9 +85,27 @@ class Listener:
         extractor: PersonaExtractor,
         country: str | None = None,
         weights: Weights = Weights(),  # noqa: B008 - frozen
+        voice: Voice = Voice(RETRIEVAL),  # noqa: B008 - frozen
     ):
         self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
+        self.speaker = Speaker(voice, selector)
         self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
+
+    @property
+    def takes_alpha(self) -> bool:
+        """Whether somebody who writes for it has PAL's alpha."""
+        return self.speaker.takes_alpha
+
+    @property
+    def voice(self) -> str:
+        """The name of who writes beside the pool; "retrieval" where nobody does."""
+        return self.speaker.voice.name
+
+    def with_voice(self, voice: Voice) -> Listener:
+        """The same listener with another voice; everything else is shared."""
+        other = copy.copy(self)
+        other.speaker = Speaker(voice, self.selector)
+        return other
 
     @classmethod
     def from_bundle(
@@ -90,8 +119,11 @@ class Listener:
         cache: Path | None = None,
         persona: str = "said",
         watch: Watch = unwatched,
+        voice: str = DEFAULT,
     ) -> Listener:
         """Open a bundle, with the shipped pool and your own `pools` beside it (or, with `shipped=False`, alone).
+
+        `voice` writes replies of its own beside them: the bundle's, if it has one; or another (`voices.py`).
 
         The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
         themselves is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
@@ -115,41 +147,51 @@ class Listener:
             lines += read_pool(pool)
         if not lines:
             raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
+        spoken = open_voice(voice, bundle, selector=selector, threads=threads)
         index = open_index(lines, selector, folder=cache, watch=watch)
         return cls(
             selector,
             Senses(reader, selector.card.limits),
-            [PoolProposer(index)],
+            [PoolProposer(index), PersonaProposer(selector, cache)],
             screen=CrisisScreen(ReaderHead(reader) if RISK in reader.card.heads else None),
             extractor=extractor,
             country=country,
+            voice=spoken,
         )
 
-    def respond(self, message: str, conversation: Conversation | None = None, *, seed: int = 0) -> Reply:
-        return self.respond_many([message], [conversation], seeds=[seed])[0]
+    def respond(
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
+    ) -> Reply:
+        return self.respond_many([message], [conversation], seeds=[seed], wishes=[wish])[0]
 
     async def arespond(
-        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
     ) -> Reply:
         import asyncio
 
-        return await asyncio.to_thread(self.respond, message, conversation, seed=seed)
+        return await asyncio.to_thread(self.respond, message, conversation, seed=seed, wish=wish)
 
     def stream(
-        self, message: str, conversation: Conversation | None = None, *, seed: int = 0
+        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
     ) -> Iterator[str | Reply]:
         """The reply word by word, then the whole `Reply`. It is reviewed as a whole before its first word is shown."""
-        reply = self.respond(message, conversation, seed=seed)
+        reply = self.respond(message, conversation, seed=seed, wish=wish)
         yield from _WORDS.findall(reply.text)
         yield reply
 
     def respond_many(
-        self, messages: Sequence[str], conversations: Sequence[Conversation | None], *, seeds: Sequence[int]
+        self,
+        messages: Sequence[str],
+        conversations: Sequence[Conversation | None],
+        *,
+        seeds: Sequence[int],
+        wishes: Sequence[Wish] | None = None,
     ) -> list[Reply]:
         """Several people at once; what can be encoded together is. The replies are those of one by one."""
+        wishes = [NO_WISH] * len(messages) if wishes is None else wishes
         turns = [
-            _Turn(_checked(message), conversation or Conversation(id="", turns=()), seed)
-            for message, conversation, seed in zip(messages, conversations, seeds, strict=True)
+            _Turn(_checked(message), conversation or Conversation(id="", turns=()), seed, _known(wish))
+            for message, conversation, seed, wish in zip(messages, conversations, seeds, wishes, strict=True)
         ]
         unread: Exception | None = None
         try:
@@ -163,24 +205,34 @@ class Listener:
         if open_turns:
             if unread is not None:
                 raise unread
-            contexts = [text for turn in open_turns for text in turn.texts]
             with clock(open_turns, "remember"):
-                self._remember(open_turns, contexts[1::2])
+                self._remember(open_turns, [turn.texts[1] for turn in open_turns])
             with clock(open_turns, "encode"):  # the personas, now that they are known
-                encoded = self.selector.encode_queries(
-                    [query for turn in open_turns for query in turn.queries], contexts
-                )
+                self._encode(open_turns)
             with clock(open_turns, "read"):
                 self._understand(open_turns)
             with clock(open_turns, "propose"):
-                for row, turn in enumerate(open_turns):
-                    self._propose(turn, encoded.rows(2 * row, 2 * row + 2))
+                for turn in open_turns:
+                    self._propose(turn)
+            if self.voice != RETRIEVAL:
+                with clock(open_turns, "write"):
+                    self._write(open_turns)
             with clock(open_turns, "rank"):
                 self._rank(open_turns)
             with clock(open_turns, "review"):
                 for turn in open_turns:
                     self._decide(turn)
         return [turn.finished() for turn in turns]
+
+    def matched_words(
+        self,
+        message: str,
+        reply: str,
+        persona: Sequence[PersonaSentence] = (),
+        listener: Sequence[str] = (),
+    ) -> Matched:
+        """Which words of a reply go with which of the message, of what is known, and of the listener's own persona."""
+        return matched_words(self.selector, message, reply, persona, listener)
 
     # --- the steps
 
@@ -206,7 +258,7 @@ class Listener:
         turn.screening = found.to_dict()
         turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
         if found.answer:
-            text = fixed_reply(found, country=self.country)
+            text = fixed_reply(found, country=self._country(turn.conversation))
             turn.reply, turn.why = text, Why("crisis", turn.screening, seed=turn.seed)
             return
         request = requests.asked(turn.message)
@@ -220,6 +272,11 @@ class Listener:
                 changes=tuple(Change(sentence.text, "", "forgotten") for sentence in gone),
                 seed=turn.seed,
             )
+
+    def _country(self, conversation: Conversation) -> str | None:
+        """Where the person said they are, if help lines are listed for it."""
+        said = conversation.labels.get("country")
+        return said if said in countries() else self.country
 
     def _understand(self, turns: Sequence[_Turn]) -> None:
         """What was read, together with what is known of the conversation."""
@@ -250,18 +307,42 @@ class Listener:
         before = [sentence.text for sentence in merged.persona.sentences if sentence not in turn.learned]
         whole = Query(turn.turns[-CONTEXT_TURNS:], tuple(before[-limit:] if limit else ()))
         turn.queries = (whole, Query(turn.turns[-1:]))
+        if turn.listener and limit:  # PEC's setting: the one who answers has a persona
+            turn.queries = (*turn.queries, Query(turn.turns[-1:], turn.listener[:limit]))
 
-    def _propose(self, turn: _Turn, queries: EncodedQueries) -> None:
-        """`queries`: the conversation, and the last message alone. A reply must fit both."""
-        turn.encoded = queries
+    def _encode(self, turns: Sequence[_Turn]) -> None:
+        """The queries of each turn: the conversation, the last message, and that with the listener's own persona."""
+        contexts = [turn.texts[min(row, 1)] for turn in turns for row in range(len(turn.queries))]
+        queries = [query for turn in turns for query in turn.queries]
+        encoded, start = self.selector.encode_queries(queries, contexts), 0
+        for turn in turns:
+            turn.encoded = encoded.rows(start, start + len(turn.queries))
+            start += len(turn.queries)
+
+    def _propose(self, turn: _Turn) -> None:
+        """For the conversation and for the last message alone. A reply must fit both."""
         told = turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed
         turn.proposed = without_doubles(
             [
-                proposer.propose(Request(*told, queries.row(row)))
+                proposer.propose(
+                    Request(*told, turn.encoded.row(row), turn.wish, turn.listener if row == OWN else ())
+                )
                 for proposer in self.proposers
-                for row in range(len(queries))
+                for row in range(len(turn.encoded))
             ]
         )
+
+    def _write(self, turns: Sequence[_Turn]) -> None:
+        """What the voice would say, beside what was found."""
+        asked = []
+        for turn in turns:
+            # what was just said is in the turns already, as for ranking
+            before = [sentence for sentence in turn.persona.sentences if sentence not in turn.learned]
+            told = turn.turns, Persona(tuple(before)), turn.emotions, turn.strategies, turn.stage, turn.seed
+            asked.append(Request(*told, wish=turn.wish, listener=turn.listener))
+        for turn, spoken in zip(turns, self.speaker.speak(asked), strict=True):
+            turn.spoken = spoken
+            turn.proposed = without_doubles([*turn.proposed, spoken.proposed])
 
     def _rank(self, turns: Sequence[_Turn]) -> None:
         """CoBERT compares the proposals of all turns in one go; the rest of the ranking is each turn's own."""
@@ -271,9 +352,12 @@ class Listener:
         scores = iter(self.selector.compare(comparisons))
         for turn in turns:
             proposals = [proposal for part in turn.proposed for proposal in part.proposals]
-            fits = np.concatenate([next(scores).mean(axis=0) for _ in turn.proposed])
-            moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage)
-            turn.ranked = _pick(rank(proposals, fits, moment, self.weights), turn.seed)
+            found = np.concatenate([next(scores) for _ in turn.proposed], axis=1)
+            moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage, turn.listener)
+            # that query is the one before it with the listener's persona: the persona's part lies between them
+            own = found[OWN] - found[OWN - 1] if len(found) > OWN else None
+            ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own)
+            turn.ranked = _wished(ranked, turn.wish.strategy, turn.seed)
 
     def _decide(self, turn: _Turn) -> None:
         kept, refused = self._review(turn.ranked)
@@ -281,16 +365,20 @@ class Listener:
         turn.why = Why(
             "reply",
             turn.screening,
-            turn.emotions[:5],
+            tuple((name, round(chance, 4)) for name, chance in turn.emotions),
             turn.said,
             turn.strategies,
             turn.stage,
-            self._persona_use(turn, kept[0].proposal),
+            self._attention(turn, kept[0].proposal, 0),
             turn.learned,
             turn.changes,
             tuple(kept[:SHOWN]),
-            tuple(refused),
+            (*turn.spoken.refused, *refused),
             turn.seed,
+            voice=self.voice,
+            trouble=turn.spoken.trouble,
+            wished=turn.wish.strategy,
+            listener_persona=self._attention(turn, kept[0].proposal, OWN),
         )
 
     def _review(self, ranked: list[Ranked]) -> tuple[list[Ranked], list[str]]:
@@ -303,27 +391,30 @@ class Listener:
             refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
         raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
 
-    def _persona_use(self, turn: _Turn, said: Proposal) -> tuple[PersonaUse, ...]:
-        """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence."""
-        known = turn.queries[0].persona
+    def _attention(self, turn: _Turn, said: Proposal, row: int) -> tuple[PersonaUse, ...]:
+        """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence of a query."""
+        known = turn.queries[row].persona if row < len(turn.queries) else ()
         if not known:
             return ()
         source = next(each for each in turn.proposed if said in each.proposals)
         candidate = int(source.chosen[source.proposals.index(said)])
-        shares = self.selector.persona_attention(turn.encoded, source.states.of(candidate))
-        pairs = zip(known, shares, strict=True)
-        return tuple(
-            sorted((PersonaUse(text, float(share)) for text, share in pairs), key=lambda use: -use.weight)
+        shares = self.selector.persona_attention(turn.encoded.row(row), source.states.of(candidate))
+        sources = {sentence.text: sentence.source for sentence in turn.persona.sentences} if row == 0 else {}
+        uses = (
+            PersonaUse(text, float(share), sources.get(text, ""))
+            for text, share in zip(known, shares, strict=True)
         )
+        return tuple(sorted(uses, key=lambda use: -use.weight))
 
 
 class _Turn:
     """What becomes known while one message is answered."""
 
-    def __init__(self, message: str, conversation: Conversation, seed: int):
-        self.message, self.conversation, self.seed = message, conversation, seed
+    def __init__(self, message: str, conversation: Conversation, seed: int, wish: Wish = NO_WISH):
+        self.message, self.conversation, self.seed, self.wish = message, conversation, seed, wish
         self.turns = (*conversation.turns, Turn(Role.SEEKER, message))
         self.persona: Persona = conversation.personas.get(Role.SEEKER.value, Persona())
+        self.listener = conversation.personas.get(Role.SUPPORTER.value, Persona()).texts
         self.milliseconds: dict[str, float] = {}
         self.sensed = Sensed()
         self.screening: Mapping[str, Any] = {}
@@ -333,10 +424,11 @@ class _Turn:
         self.stage = ""
         self.learned: tuple[PersonaSentence, ...] = ()
         self.changes: tuple[Change, ...] = ()
-        self.queries = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
+        self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
         self.texts: list[Text] = []  # the contexts of the two queries, as the encoder read them
         self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
         self.proposed: list[Proposed] = []
+        self.spoken = Spoken()
         self.ranked: list[Ranked] = []
         self.reply: str | None = None
         self.said = ""  # the strategy of the reply
@@ -378,6 +470,14 @@ def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:
     return kept
 
 
+def _wished(ranked: list[Ranked], strategy: str, seed: int) -> list[Ranked]:
+    """With a wish, replies of that strategy come first; the others stay behind them, should the review refuse those."""
+    first = [item for item in ranked if item.proposal.strategy == strategy] if strategy else []
+    if not first:
+        return _pick(ranked, seed)
+    return [*_pick(first, seed), *(item for item in ranked if item.proposal.strategy != strategy)]
+
+
 def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
     """Seed 0 says the best. Any other draws among those that are nearly as good, always the same for the same seed."""
     near = [item for item in ranked[:8] if item.adjusted > ranked[0].adjusted - 0.5]
@@ -385,6 +485,12 @@ def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
         return ranked
     chosen = near[int(np.random.default_rng(seed).integers(len(near)))]
     return [chosen, *(item for item in ranked if item is not chosen)]
+
+
+def _known(wish: Wish) -> Wish:
+    if wish.strategy and wish.strategy not in STRATEGIES:
+        raise AllearsError(f"there is no strategy {wish.strategy!r}; there are: {', '.join(STRATEGIES)}")
+    return wish
 
 
 def _checked(message: str) -> str:

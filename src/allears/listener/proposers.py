@@ -5,6 +5,7 @@ from __future__ import annotations
 from allears.listener.contract import Proposal, Proposed, Request
 from allears.listener.pool import proposal
 from allears.selection.index import CandidateIndex
+from allears.selection.selector import Indices
 
 FIRST_STAGE = 100  # nearest replies by their vectors that are compared word by word
 
@@ -18,11 +19,23 @@ class PoolProposer:
         self._read: dict[int, Proposal] = {}  # by position: what was proposed once need not be parsed again
 
     def propose(self, request: Request) -> Proposed:
-        positions, _ = self.index.nearest(
-            request.encoded.vectors, min(self.count, len(self.index)), exact=True
-        )
-        chosen = positions[0]
+        chosen = self._nearest(request, min(self.count, len(self.index)))
+        if request.wish.strategy:
+            wished = self._wished(request, request.wish.strategy)
+            chosen = wished if len(wished) else chosen
         return Proposed(tuple(map(self._proposal, chosen.tolist())), self.index.reader.states, chosen)
+
+    def _nearest(self, request: Request, count: int) -> Indices:
+        positions, _ = self.index.nearest(request.encoded.vectors, count, exact=True)
+        nearest: Indices = positions[0]
+        return nearest
+
+    def _wished(self, request: Request, strategy: str) -> Indices:
+        """The nearest replies of one strategy, of which there may be none among the nearest of all."""
+        everything = self._nearest(request, len(self.index))
+        fits = [self._proposal(int(position)).strategy == strategy for position in everything]
+        wished: Indices = everything[fits][: self.count]
+        return wished
 
     def _proposal(self, position: int) -> Proposal:
         if self._reader is not self.index.reader:  # replies were added or removed, and positions moved

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import Likely, Proposal, Ranked
+from allears.listener.contract import IN_CHARACTER, Likely, Proposal, Ranked
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
 from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
 from allears.understanding.labels import POLARITY_OF
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
+FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
 
@@ -47,6 +48,8 @@ class Weights:
     same_opening: float = 0.5
     hears_first: float = 0.5  # a question that begins with what was heard
     short: float = 0.4  # a very short reply to somebody who told a lot
+    own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
+    in_character: float = 3.5  # if it was written for such a persona and for such a mood
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Moment:
     emotions: Likely
     strategies: Likely
     stage: str
+    listener: tuple[str, ...] = ()  # the persona that the listener itself speaks with
 
 
 def rank(
@@ -64,20 +68,31 @@ def rank(
     scores: npt.NDArray[np.float32],
     moment: Moment,
     weights: Weights = Weights(),  # noqa: B008 - frozen
+    own: npt.NDArray[np.float32] | None = None,
 ) -> list[Ranked]:
-    """All proposals that were not said before, best first. Equal ones keep the order they came in."""
-    spread = float(scores.std()) or 1.0
-    standard = (scores - scores.mean()) / spread
+    """All proposals that were not said before, best first. Equal ones keep the order they came in.
+
+    `own`: how well each fits the listener's own persona, by CoBERT's measure, where it has one.
+    """
+    standard = _standard(scores)
+    in_character = [0.0] * len(proposals) if own is None else np.clip(_standard(own), -FITS, FITS).tolist()
     known = _Known.of(moment)
     ranked = []
-    for proposal, score, value in zip(proposals, scores, standard, strict=True):
+    for proposal, score, value, character in zip(proposals, scores, standard, in_character, strict=True):
         if proposal.text in known.said:
             continue
         parts = _parts(proposal, known, weights)
+        parts += _character(proposal, character, known, weights)
         total = weights.score * float(value) + sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
+
+
+def _standard(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Each score's distance from the mean, in standard deviations."""
+    found: npt.NDArray[np.float32] = (scores - scores.mean()) / (float(scores.std()) or 1.0)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +123,7 @@ class _Known:
             dict(moment.emotions),
             positive(moment.emotions),
             said,
-            stems(turn.text for turn in moment.turns),
+            stems((*(turn.text for turn in moment.turns), *moment.listener)),
             lately,
             stems(said[-3:]) - lately,
             frozenset(opening(text) for text in said[-4:]),
@@ -126,14 +141,19 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
     if proposal.stage and proposal.stage != known.stage:
         apart = {proposal.stage, known.stage} & {"opening", "ending"}
         parts.append((f"for the {proposal.stage} stage", -weights.stage * (6 if apart else 1)))
-    new = presumed(proposal.text, known.everything)
+    mentioned = known.everything
+    if (
+        proposal.source == IN_CHARACTER
+    ):  # its pictures are the listener's own; nobody is presumed to have a boat
+        mentioned |= stems([proposal.text])
+    new = presumed(proposal.text, mentioned)
     if new:
         cost = weights.presumed * (0.5 if proposal.text.endswith("?") else 1.0)
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
         if any(OTHER_OF.get(word, "") in known.everything for word in new):
             parts.append(("takes one thing for another", -weights.mistaken))
     own = telling(proposal.text)
-    strange = own - known.everything - new
+    strange = own - mentioned - new
     if len(strange) > 1:
         parts.append(("far from what was said", -weights.far * min(4, len(strange) - 1)))
     taken_up = own & known.lately
@@ -153,6 +173,17 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts.append(("hears first", weights.hears_first))
     if known.told_a_lot and len(proposal.text.split()) < 7:
         parts.append(("short for so much told", -weights.short))
+    return parts
+
+
+def _character(proposal: Proposal, fit: float, known: _Known, weights: Weights) -> list[tuple[str, float]]:
+    """How a reply suits the listener's own persona; `fit` in standard deviations, cut at `FITS`."""
+    parts = [("the listener's own persona", weights.own_persona * fit)]
+    if proposal.source == IN_CHARACTER:
+        own = [emotion for emotion in proposal.emotions if emotion != ANY]
+        mood = min(1.0, 2 * sum(known.emotions.get(emotion, 0.0) for emotion in own)) if own else 0.4
+        share = 2 * fit / FITS - 1  # written for another persona, it is out of character
+        parts.append(("in character", weights.in_character * share * (mood if share > 0 else 1)))
     return parts
 
 

@@ -13,5 +13,9 @@ class ConflictError(AllearsError):
     """Somebody else wrote to the conversation since it was loaded. Nothing was stored; load it again."""
 
 
+class NothingToUndoError(AllearsError):
+    """There is no such message of the person's to take back."""
+
+
 class UnavailableError(AllearsError):
     """The database cannot be used now: stopped, full, locked, moved away. What was stored before is untouched."""

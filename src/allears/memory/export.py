@@ -33,7 +33,7 @@ def exported(
         "person": person,
         "consent": consent,
         "persona": [exported_sentence(sentence) for sentence in sentences],
-        "conversations": [_talk(talk) for talk in talks],
+        "conversations": [exported_talk(talk) for talk in talks],
     }
 
 
@@ -52,11 +52,12 @@ def exported_sentence(sentence: StoredSentence) -> dict[str, Any]:
     }
 
 
-def _talk(talk: Talk) -> dict[str, Any]:
+def exported_talk(talk: Talk) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(talk.conversation.to_json())
     plain["labels"] = {
         name: value for name, value in plain.get("labels", {}).items() if name != REVISION_LABEL
     }
+    plain["title"] = talk.summary.title
     plain["started"] = talk.summary.started.isoformat()
     plain["last"] = talk.summary.last.isoformat()
     for turn, said, why in zip(plain["turns"], talk.said, talk.why, strict=True):

@@ -8,13 +8,18 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list. `first_words` are the person's first, shortened."""
+    """A conversation in a list. `first_words` are the person's first, shortened.
+
+    `match` is there where somebody searched: the words around what was found, or nothing if that is in the title.
+    """
 
     id: str
     started: datetime
     last: datetime
     turns: int
     first_words: str
+    title: str | None = None
+    match: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

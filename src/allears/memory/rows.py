@@ -13,10 +13,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from allears.conversation import Conversation, Persona, Role
 from allears.memory import clock
+from allears.memory.choices import Choices
 from allears.memory.encryption import Cipher
 from allears.memory.errors import ConflictError, NotFoundError
 from allears.memory.learning import REVISION_LABEL
 from allears.memory.records import Summary
+from allears.memory.search import found_in
 from allears.memory.sentences import Sentences
 from allears.memory.tables import conversations, people, requests, turns
 from allears.memory.turns import (
@@ -55,7 +57,8 @@ class Rows:
         return self._connection.execute(query.with_for_update()).one()
 
     def agree(self, row: Row[Any], agreed: bool) -> None:
-        self._connection.execute(update(people).where(people.c.id == row.id).values(consent=agreed))
+        answer = {"consent": agreed, "asked": True}
+        self._connection.execute(update(people).where(people.c.id == row.id).values(**answer))
         if not agreed:
             mine = conversations.c.person == row.id
             self._connection.execute(update(conversations).where(mine).values(joined=False))
@@ -102,6 +105,13 @@ class Rows:
             joined=row.consent,
         )
 
+    def choices(self, found: Row[Any]) -> Choices:
+        return Choices.from_dict(opened_json(found.choices, self._cipher) or {})
+
+    def choose(self, found: Row[Any], changes: Mapping[str, Any]) -> None:
+        chosen = {**(opened_json(found.choices, self._cipher) or {}), **changes}
+        self._set(found, choices=sealed_json(chosen, self._cipher))
+
     def delete_conversation(self, found: Row[Any]) -> None:
         self._connection.execute(delete(conversations).where(conversations.c.id == found.id))
 
@@ -122,9 +132,27 @@ class Rows:
                 clock.shown(talk.last),
                 counts.get(talk.id, 0),
                 self._first_words(talk.id, first.get(talk.id)),
+                self.choices(talk).title,
             )
             for talk in talks
         ]
+
+    def search(self, row: Row[Any], wanted: str) -> list[Summary]:
+        """The conversations of a person in which all these words occur."""
+        query = (
+            select(conversations.c.name, turns.c.text)
+            .join(conversations, conversations.c.id == turns.c.conversation)
+            .where(conversations.c.person == row.id)
+            .order_by(turns.c.conversation, turns.c.number)
+        )
+        said: dict[str, list[str]] = {}
+        for name, text in self._connection.execute(query):
+            said.setdefault(name, []).append(self._cipher.unseal(text))
+        found = (
+            replace(each, match=found_in(each.title, said.get(each.id, []), wanted))
+            for each in self.summaries(row)
+        )
+        return [each for each in found if each.match is not None]
 
     def _per_conversation(self, row: Row[Any], value: Any, *conditions: Any) -> dict[int, int]:
         query = (
@@ -148,11 +176,12 @@ class Rows:
         rest = from_state(found.name, found.state, said, self._cipher)
         about = self.about(row)
         known = Persona(tuple(each.as_persona(found.id) for each in about.of(found.id)))
-        return replace(
+        whole = replace(
             rest,
             personas={**rest.personas, **({SEEKER: known} if known.sentences else {})},
             labels={**rest.labels, REVISION_LABEL: about.revision()},
         )
+        return self.choices(found).shown_in(whole) if found.choices is not None else whole
 
     # --- turns
 
@@ -164,16 +193,23 @@ class Rows:
         query = select(func.count()).where(turns.c.conversation == found.id)
         return int(self._connection.execute(query).scalar_one())
 
+    def reasons(self, found: Row[Any], last: int) -> dict[int, dict[str, Any]]:
+        """The reasons for the last so many turns that have some, by the turns' numbers."""
+        query = select(turns.c.number, turns.c.why).where(
+            turns.c.conversation == found.id, turns.c.why.is_not(None)
+        )
+        newest = self._connection.execute(query.order_by(turns.c.number.desc()).limit(last)).all()
+        return {number: opened_json(why, self._cipher) or {} for number, why in reversed(newest)}
+
     def why(self, found: Row[Any], number: int) -> dict[str, Any] | None:
         query = select(turns.c.why).where(turns.c.conversation == found.id, turns.c.number == number)
         return opened_json(self._connection.execute(query).scalar_one_or_none(), self._cipher)
 
     def check_nobody_was_faster(self, found: Row[Any], updated: Conversation, after: int) -> None:
-        stored = self.turn_count(found)
-        if stored != after or len(updated.turns) < after:
+        self.check_count(found, after)
+        if len(updated.turns) < after:
             raise ConflictError(
-                f"the conversation has {stored} turns by now, not {after}: somebody else wrote to it; "
-                "load it again and repeat the message"
+                f"there are {len(updated.turns)} turns where {after} are stored; load it again"
             )
         # as many turns can be other turns: somebody took the last exchange back and went on
         query = select(turns).where(turns.c.conversation == found.id, turns.c.number > after - 2)
@@ -184,6 +220,14 @@ class Rows:
         if [(turn.speaker, turn.text) for turn in ours] != [(turn.speaker, turn.text) for turn in theirs]:
             raise ConflictError(
                 "the conversation went on differently meanwhile: somebody else wrote to it; "
+                "load it again and repeat the message"
+            )
+
+    def check_count(self, found: Row[Any], expected: int) -> None:
+        stored = self.turn_count(found)
+        if stored != expected:
+            raise ConflictError(
+                f"the conversation has {stored} turns by now, not {expected}: somebody else wrote to it; "
                 "load it again and repeat the message"
             )
 
@@ -206,11 +250,16 @@ class Rows:
         if rows:
             self._connection.execute(insert(turns), rows)
 
-    def take_back_turns(self, found: Row[Any]) -> int | None:
-        """Delete the person's last message and all after it. Its number, or None if there is none."""
+    def take_back_turns(self, found: Row[Any], number: int | None = None) -> int | None:
+        """Delete the person's last message, or that of this number, and all after it.
+
+        Its number, or None if there is no such message of theirs.
+        """
         messages = select(turns.c.number, turns.c.before).where(
             turns.c.conversation == found.id, turns.c.speaker == Role.SEEKER.value
         )
+        if number is not None:
+            messages = messages.where(turns.c.number == number)
         last = self._connection.execute(messages.order_by(turns.c.number.desc()).limit(1)).one_or_none()
         if last is None:
             return None

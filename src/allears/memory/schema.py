@@ -9,7 +9,7 @@ from sqlalchemy import Connection, inspect, text
 from allears.errors import AllearsError
 from allears.memory.tables import VERSION_TABLE
 
-REVISIONS = ("0001", "0002")  # oldest first, as in migrations/versions
+REVISIONS = ("0001", "0002", "0003")  # oldest first, as in migrations/versions
 HEAD = REVISIONS[-1]
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x616C6C65617273  # "allears": a number nobody else in a shared PostgreSQL is likely to lock

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self
+
+from sqlalchemy import Row
 
 from allears.conversation import Conversation, Persona
 from allears.errors import AllearsError
 from allears.memory import clock, corrections, learning
+from allears.memory.choices import Choices
 from allears.memory.database import Database
-from allears.memory.errors import NotFoundError
-from allears.memory.export import Talk, exported
+from allears.memory.errors import NotFoundError, NothingToUndoError
+from allears.memory.export import Talk, exported, exported_talk
 from allears.memory.records import Counts, StoredSentence, Summary
 from allears.memory.rows import Rows
 from allears.memory.sentences import Known, Sentences
@@ -68,6 +71,12 @@ class Memory:
             row = rows.person(person)
             return row is not None and bool(row.consent)
 
+    def asked(self, person: str) -> bool:
+        """Whether the person was asked for that, and said yes or no."""
+        with self._reading() as rows:
+            row = rows.person(person)
+            return row is not None and bool(row.asked)
+
     def set_consent(self, person: str, agreed: bool) -> None:
         """Agreeing counts from the next message on. Withdrawing takes from each conversation what others told it."""
         with self._writing() as rows:
@@ -100,16 +109,43 @@ class Memory:
                     about.link(key, known.key, position, row.revision)
             return name
 
-    def conversations(self, person: str) -> list[Summary]:
-        """All of a person's conversations, the latest first."""
+    def conversations(self, person: str, search: str = "") -> list[Summary]:
+        """A person's conversations, the latest first: all, or those in which all words of `search` occur."""
         with self._reading() as rows:
             row = rows.person(person)
-            return [] if row is None else rows.summaries(row)
+            if row is None:
+                return []
+            return rows.search(row, search) if search.strip() else rows.summaries(row)
 
     def load(self, person: str, conversation: str) -> Conversation:
         """A conversation with everything the next turn needs. What is not this person's is not there."""
         with self._reading() as rows:
             return rows.load(*rows.conversation(person, conversation))
+
+    def load_before(self, person: str, conversation: str, turn: int) -> tuple[Conversation, int]:
+        """A conversation as it was before the person's message `turn`, and how many turns came since.
+
+        Nothing is changed: it is taken back as `undo` does it, looked at, and left as it was.
+        """
+        before: list[Conversation] = []
+        with suppress(_OnlyLookedError), self._writing() as rows:
+            row, found = rows.conversation(person, conversation, lock=True)
+            count = rows.turn_count(found)
+            _take_back(rows, row, found, turn)
+            before.append(rows.load(*rows.conversation(person, conversation)))
+            raise _OnlyLookedError
+        return before[0], count - len(before[0].turns)
+
+    def choices(self, person: str, conversation: str) -> Choices:
+        """What the person chose for a conversation."""
+        with self._reading() as rows:
+            return rows.choices(rows.conversation(person, conversation)[1])
+
+    def choose(self, person: str, conversation: str, changes: Mapping[str, Any]) -> None:
+        """Change some of the `Choices` of a conversation, by their names; None takes one back."""
+        with self._writing() as rows:
+            rows.choose(rows.conversation(person, conversation, lock=True)[1], changes)
+        self._database.clean(thorough=False)
 
     def append(
         self,
@@ -118,6 +154,7 @@ class Memory:
         updated: Conversation,
         *,
         after: int,
+        instead_of: int = 0,
         why: Mapping[str, Any] | None = None,
         request: str | None = None,
     ) -> None:
@@ -125,6 +162,7 @@ class Memory:
 
         `after` must be the number of turns stored so far, or somebody else was faster (`ConflictError`). `why`
         belongs to the last turn. A `request` that was done before does nothing, so it is safe to ask again.
+        `instead_of` so many turns: those after the first `after` give way to the new ones, as `load_before` showed.
         """
         if updated.id != conversation:
             raise AllearsError(f"conversation {updated.id!r} cannot be stored as {conversation!r}")
@@ -133,6 +171,10 @@ class Memory:
             row, found = rows.conversation(person, conversation, lock=True)
             if rows.done(row, request, what) is not None:
                 return
+            if instead_of:
+                rows.check_count(found, after + instead_of)
+                _take_back(rows, row, found, after + 1)
+                row, found = rows.conversation(person, conversation)
             rows.check_nobody_was_faster(found, updated, after)
             rows.add_turns(found, updated, after, why)
             rows.update_conversation(row, found, updated)
@@ -154,14 +196,16 @@ class Memory:
             _, found = rows.conversation(person, conversation)
             return rows.why(found, turn)
 
-    def undo(self, person: str, conversation: str) -> Conversation:
-        """Take back the person's last message and what came after it; the conversation as it is then."""
+    def reasons(self, person: str, conversation: str, *, last: int) -> dict[int, dict[str, Any]]:
+        """What was stored as the reasons for the last so many replies, by the numbers of their turns (from 1)."""
+        with self._reading() as rows:
+            return rows.reasons(rows.conversation(person, conversation)[1], last)
+
+    def undo(self, person: str, conversation: str, turn: int | None = None) -> Conversation:
+        """Take back the person's last message (or that of a turn) and what came after it; what is left then."""
         with self._writing() as rows:
             row, found = rows.conversation(person, conversation, lock=True)
-            turn = rows.take_back_turns(found)
-            if turn is None:
-                raise AllearsError("there is nothing to undo: nothing has been said yet")
-            learning.take_back(rows.about(row), found.id, turn)
+            _take_back(rows, row, found, turn)
             before = rows.load(*rows.conversation(person, conversation))
         self._database.clean(thorough=False)
         return before
@@ -233,15 +277,17 @@ class Memory:
             if row is None:
                 return exported(person, consent=False)
             about = rows.about(row)
-            talks = []
-            for summary in rows.summaries(row):
-                _, found = rows.conversation(person, summary.id)
-                said = [clock.shown(turn.said) for turn in rows.turns(found)]
-                why = [rows.why(found, number) for number in range(1, summary.turns + 1)]
-                talks.append(Talk(summary, rows.load(row, found), said, why))
+            talks = [_talk(rows, person, summary) for summary in rows.summaries(row)]
             return exported(
                 person, consent=bool(row.consent), sentences=about.stored(about.all()), talks=talks
             )
+
+    def export_conversation(self, person: str, conversation: str) -> dict[str, Any]:
+        """Everything that is stored of one conversation, as JSON values."""
+        with self._reading() as rows:
+            row, _ = rows.conversation(person, conversation)
+            summary = next(each for each in rows.summaries(row) if each.id == conversation)
+            return exported_talk(_talk(rows, person, summary))
 
     def erase(self, person: str) -> Counts:
         """Erase everything about a person. Of a SQLite file, the bytes as well."""
@@ -265,6 +311,26 @@ class Memory:
     def _writing(self) -> Iterator[Rows]:
         with self._database.writing() as connection:
             yield Rows(connection, self._cipher)
+
+
+def _talk(rows: Rows, person: str, summary: Summary) -> Talk:
+    row, found = rows.conversation(person, summary.id)
+    said = [clock.shown(turn.said) for turn in rows.turns(found)]
+    why = [rows.why(found, number) for number in range(1, summary.turns + 1)]
+    return Talk(summary, rows.load(row, found), said, why)
+
+
+class _OnlyLookedError(Exception):
+    """Ends a transaction whose changes are not wanted."""
+
+
+def _take_back(rows: Rows, row: Row[Any], found: Row[Any], turn: int | None) -> None:
+    """The person's message of a turn, or their last, is gone with all after it and all that those told."""
+    first = rows.take_back_turns(found, turn)
+    if first is None:
+        what = "nothing has been said yet" if turn is None else f"turn {turn} is no message of yours"
+        raise NothingToUndoError(f"there is nothing to undo: {what}")
+    learning.take_back(rows.about(row), found.id, first)
 
 
 def default_file() -> str:

@@ -46,6 +46,7 @@ people = Table(
     Column("name", String(64), nullable=False, unique=True),
     Column("ticks", Integer, nullable=False),  # counts writes: what is latest, whatever the wall clock says
     Column("consent", Boolean, nullable=False, server_default=false()),
+    Column("asked", Boolean, nullable=False, server_default=false()),  # and said yes or no
     # grows whenever a sentence changes behind a conversation's back; see `learning`
     Column("revision", Integer, nullable=False, server_default="0"),
 )
@@ -62,6 +63,7 @@ conversations = Table(
     Column("state", LargeBinary),  # labels and whatever else a Conversation holds beside turns and persona
     # whether its sentences are remembered already; they are from the first message after the person agreed
     Column("joined", Boolean, nullable=False, server_default=false()),
+    Column("choices", LargeBinary),  # what the person chose for it, as JSON; undo leaves it alone
 )
 
 turns = Table(

@@ -1,7 +1,8 @@
 """All measures of written replies at once, under the names that `--json` prints.
 
 Shares and BLEU-like scores are percentages; `cos_sim` is a cosine, `sentiment_gain` a difference of VADER's compound.
-The papers' BLEUs are three different numbers (see `bleu.py`); `moses_bleu` gets the tokens of `text.tokenizer.words`.
+The papers' BLEUs are three different numbers (see `bleu.py`); `moses_bleu` gets words as MoEL and MIME cut them
+(`text.paper_words`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from allears.metrics.meteor import has_synonyms, meteor
 from allears.metrics.perplexity import ppl, ppl_word
 from allears.metrics.rouge import rouge_l
 from allears.metrics.strategies import strategy_top_n
+from allears.text.paper_words import paper_words
 from allears.text.tokenizer import words
 
 Embed = Callable[[Sequence[str]], npt.ArrayLike]  # texts to vectors [N, d]
@@ -67,7 +69,7 @@ def generation_measures(
 
 def _likeness(hypotheses: Sequence[str], references: Sequence[str]) -> dict[str, float]:
     pairs = list(zip(hypotheses, references, strict=False))  # BLEU refuses sides of different length
-    tokenised = [[" ".join(words(text)) for text in side] for side in (hypotheses, references)]
+    tokenised = [[" ".join(paper_words(text)) for text in side] for side in (hypotheses, references)]
     return {
         **{f"bleu_{n}": bleu(hypotheses, references, n) for n in (1, 2, 3, 4)},
         "avg_bleu": avg_bleu(hypotheses, references),

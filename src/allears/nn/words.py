@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from allears.errors import AllearsError
-from allears.text.vectors import read_vectors
+from allears.text.vectors import read_vectors, vector_size
 
 
 class WordEmbedding(nn.Embedding):
@@ -31,4 +31,26 @@ class WordEmbedding(nn.Embedding):
             for position, word in enumerate(words):
                 if word in found:
                     self.weight[position] = torch.from_numpy(found[word])
+        return len(found)
+
+    def lay_vectors(self, words: Sequence[str], path: Path | str, *, seed: int = 0) -> int:
+        """Start from vectors of any smaller size, laid into this space by a random isometry: v P with P P^T = I.
+
+        All products among the vectors stay as they are, and every dimension gets its share of them. Words that the
+        file does not have keep their random start. Returns how many words the file has.
+        """
+        size = vector_size(path)
+        if size > self.embedding_dim:
+            raise AllearsError(
+                f"{path}: the vectors have {size} numbers, but the model's words only {self.embedding_dim}; "
+                "choose a smaller file or a larger model"
+            )
+        found = read_vectors(path, set(words), size=size)
+        generator = torch.Generator().manual_seed(seed)
+        square = torch.randn(self.embedding_dim, size, generator=generator)
+        isometry = torch.linalg.qr(square).Q.T if size < self.embedding_dim else torch.eye(size)
+        with torch.no_grad():
+            for position, word in enumerate(words):
+                if word in found:
+                    self.weight[position] = torch.from_numpy(found[word]) @ isometry
         return len(found)

@@ -89,6 +89,10 @@ def export(
     model, tokenizer = selector.model, selector.tokenizer
     if not isinstance(model, BiEncoder | CoBERT) or not isinstance(tokenizer, WordPiece):
         raise AllearsError(f"a {selector.card.name} cannot be exported; export a bi_encoder or a cobert")
+    if selector.prepend is not None:
+        raise AllearsError(
+            "a model that reads labels in front of its texts cannot be exported: a bundle has no classifier for them"
+        )
     if precision not in PRECISIONS:
         raise AllearsError(f"unknown precision {precision!r}; use one of {', '.join(PRECISIONS)}")
     if out.exists() and not (out / CARD_FILE).is_file() and (out.is_file() or any(out.iterdir())):

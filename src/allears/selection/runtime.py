@@ -293,9 +293,9 @@ class OnnxSelector:
         return Attention(
             reply_tokens=self._words(reply),
             context_tokens=self._words(context),
-            context=self._looks_at(reply.states, context.states),
+            context=self.looks_at(reply.states, context.states),
             persona_tokens=[] if persona is None else self._words(persona),
-            persona=None if persona is None else self._looks_at(reply.states, persona.states),
+            persona=None if persona is None else self.looks_at(reply.states, persona.states),
         )
 
     def persona_attention(self, query: EncodedQueries, reply: Floats) -> Floats:
@@ -309,12 +309,13 @@ class OnnxSelector:
             return np.zeros(0, np.float32)
         ends = persona.ids == self.tokenizer.end
         sentence = np.cumsum(ends) - ends  # which sentence each token belongs to
-        weights = self._looks_at(reply, persona.states).mean(0)
+        weights = self.looks_at(reply, persona.states).mean(0)
         weights[ends | (persona.ids == self.tokenizer.start)] = 0
         shares = np.bincount(sentence, weights, minlength=int(ends.sum()))[: int(ends.sum())]
         return (shares / max(float(shares.sum()), 1e-9)).astype(np.float32)
 
-    def _looks_at(self, reply: Floats, other: Floats) -> Floats:
+    def looks_at(self, reply: Floats, other: Floats) -> Floats:
+        """What each token of a reply looks at among another text's: Y2X [reply, other]; rows sum to one."""
         # equation 1, transposed; vecdot keeps to this thread (see `nearest.products`)
         affinity = np.vecdot(reply[:, None], other) / self.card.temperature
         weights = np.exp(affinity - affinity.max(-1, keepdims=True))
@@ -325,13 +326,20 @@ class OnnxSelector:
         return [self.tokenizer.backend.id_to_token(int(token)) or "" for token in text.ids]
 
 
-def open_graph(path: Path, threads: int | None) -> onnxruntime.InferenceSession:
-    """A graph of a bundle on the CPU; one that cannot be loaded is one sentence."""
+def open_graph(
+    path: Path, threads: int | None, *, many_small_runs: bool = False
+) -> onnxruntime.InferenceSession:
+    """A graph of a bundle on the CPU; one that cannot be loaded is one sentence.
+
+    `many_small_runs`: its threads wait awake within a run, and sleep between runs. To wake them for each small product
+    of a word costs more than the product.
+    """
     options = onnxruntime.SessionOptions()
     if threads is not None:
         options.intra_op_num_threads = threads
     # Two graphs take turns on the same cores: threads of the one must not spin while the other works.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if many_small_runs else "0")
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     # A plan for memory is made and kept for every shape that comes, and texts have all shapes: memory would grow.
     options.enable_mem_pattern = False
     options.log_severity_level = 3  # errors reach the caller as exceptions

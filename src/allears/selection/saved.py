@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.generation.prepend import Prepend
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Encoded, Inputs, stack
 from allears.nn.weights import load_weights, save_weights, write_text
@@ -47,6 +48,7 @@ class ModelCard:
     limits: Limits
     encoder: dict[str, Any] | None = None  # the encoder's configuration
     vocabulary_size: int | None = None
+    prepend: dict[str, Any] | None = None  # labels in front of all it reads: `generation.prepend`
 
 
 def model_class(name: str) -> type[SelectionModel]:
@@ -70,9 +72,13 @@ def build(card: ModelCard, encoder: Encoder | None = None) -> SelectionModel:
         raise AllearsError(f"model {card.name!r}: {error}") from error
 
 
-def save(folder: Path, model: nn.Module, card: ModelCard, tokenizer: Tokenizer) -> None:
+def save(
+    folder: Path, model: nn.Module, card: ModelCard, tokenizer: Tokenizer, prepend: Prepend | None = None
+) -> None:
     """Write a model folder; each file is complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
+    if prepend is not None:
+        prepend.save(folder)
     if isinstance(tokenizer, WordPiece):
         tokenizer.backend.save(str(folder / "tokenizer.json"))
     elif isinstance(tokenizer, WordVocabulary):
@@ -101,7 +107,8 @@ def load(folder: Path | str, device: str = "cpu") -> TorchSelector:
     else:
         tokenizer = encoder_tokenizer(folder)
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()[:16]
-    return TorchSelector(model, card, tokenizer, fingerprint=digest, device=device)
+    prepend = None if card.prepend is None else Prepend.build(**card.prepend, folder=folder)
+    return TorchSelector(model, card, tokenizer, fingerprint=digest, device=device, prepend=prepend)
 
 
 class TorchSelector:
@@ -116,16 +123,19 @@ class TorchSelector:
         fingerprint: str = "",
         device: str = "cpu",
         batch: int = 256,
+        prepend: Prepend | None = None,
     ):
         self.model, self.card, self.tokenizer = model.to(device).eval(), card, tokenizer
         self.fingerprint, self.device, self.batch = fingerprint, device, batch
+        self.prepend = prepend
 
     @torch.inference_mode()
     def encode_responses(self, texts: Sequence[str]) -> Encoded:
         """All candidates, [N, ...], padded to the longest of them. Encoded shortest first, to save padding."""
         if not texts:
             raise AllearsError("there are no candidates to encode; the pool is empty")
-        tokens = response_tokens(list(texts), self.tokenizer, self.card.limits)
+        shown = list(texts) if self.prepend is None else self.prepend.in_front(texts)
+        tokens = response_tokens(shown, self.tokenizer, self.card.limits)
         inputs = Inputs.from_tokens(tokens)
         lengths = inputs.mask.sum(-1)
         order = lengths.argsort()
@@ -143,7 +153,7 @@ class TorchSelector:
     def score(self, queries: Sequence[Query], candidates: Encoded, chosen: Indices) -> Scores:
         if not len(queries):
             return np.zeros((0, chosen.shape[1]), np.float32)
-        model, limits = self.model, self.card.limits
+        model, limits, queries = self.model, self.card.limits, self._shown(queries)
         context = query_tokens(queries, self.tokenizer, limits, nested=model.nested_context)
         persona = persona_tokens(queries, self.tokenizer, limits, nested=model.nested_persona)
         with self._autocast():
@@ -160,7 +170,8 @@ class TorchSelector:
     @torch.inference_mode()
     def query_vectors(self, queries: Sequence[Query]) -> torch.Tensor:
         """The contexts' vectors [B, d], for the first stage of a search."""
-        tokens = query_tokens(queries, self.tokenizer, self.card.limits, nested=self.model.nested_context)
+        shown = self._shown(queries)
+        tokens = query_tokens(shown, self.tokenizer, self.card.limits, nested=self.model.nested_context)
         with self._autocast():
             vector = self.model.encode_context(Inputs.from_tokens(tokens).to(self.device)).vector
         if vector is None:
@@ -168,6 +179,13 @@ class TorchSelector:
                 f"a {self.card.name} makes no vectors to search by; use a bi_encoder or a pooled cobert"
             )
         return vector.float()
+
+    def _shown(self, queries: Sequence[Query]) -> Sequence[Query]:
+        """As the model reads them: with labels in front, where it learned so."""
+        if self.prepend is None:
+            return queries
+        contexts = self.prepend.contexts([query.context for query in queries])
+        return [replace(query, context=turns) for query, turns in zip(queries, contexts, strict=True)]
 
     def _autocast(self) -> Any:
         return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))

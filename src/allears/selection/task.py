@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch import Tensor
 from allears.conversation import Example
 from allears.corpora import data_root
 from allears.errors import AllearsError
+from allears.generation.prepend import Prepend, PrependOptions
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.selection import saved
 from allears.selection.contract import SelectionModel
@@ -81,7 +82,7 @@ EVALUATION_BATCH = 64
 
 class SelectionTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "negatives"})
+        only_tables(recipe, {"data", "model", "limits", "negatives", "prepend"})
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.negatives = parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
@@ -100,8 +101,15 @@ class SelectionTask:
         train = [example for part in parts for example in part]
         groups = [number for number, part in enumerate(parts) for _ in part]
         self.valid = split_examples(self.data.valid, self.data.valid_split, root, turns)
+        self.prepend: Prepend | None = None
+        if "prepend" in recipe.tables:
+            asked = parse(PrependOptions, recipe.tables["prepend"], "prepend")
+            self.prepend = Prepend.build(**asdict(asked), root=root, folder=folder / "best")
+            train = _in_front(train, self.prepend)
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_model(wanted, limits, train)
+        if self.prepend is not None:
+            self.card = replace(self.card, prepend=self.prepend.settings)
         layout = Layout(self.model.nested_context, self.model.nested_persona)
         self.train = SelectionDataset(
             train,
@@ -191,7 +199,9 @@ class SelectionTask:
         return batch
 
     def evaluate(self, device: torch.device) -> dict[str, float]:
-        selector = saved.TorchSelector(self.model, self.card, self.tokenizer, device=str(device))
+        selector = saved.TorchSelector(
+            self.model, self.card, self.tokenizer, device=str(device), prepend=self.prepend
+        )
         report = evaluate_selection(
             selector,
             self.valid,
@@ -205,7 +215,17 @@ class SelectionTask:
         }
 
     def save(self, folder: Path) -> None:
-        saved.save(folder, self.model, self.card, self.tokenizer)
+        saved.save(folder, self.model, self.card, self.tokenizer, self.prepend)
+
+
+def _in_front(examples: list[Example], prepend: Prepend) -> list[Example]:
+    """Contexts and responses with their labels in front (the ED paper's EmoPrepend and TopicPrepend)."""
+    contexts = prepend.contexts([example.context for example in examples])
+    responses = prepend.in_front([example.response.text for example in examples])
+    return [
+        replace(example, context=context, response=replace(example.response, text=text))
+        for example, context, text in zip(examples, contexts, responses, strict=True)
+    ]
 
 
 def _device() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,39 +16,70 @@ from starlette.middleware.cors import CORSMiddleware
 from allears import __version__
 from allears.errors import AllearsError
 from allears.listener.contract import Responder
-from allears.listener.safety.screen import CrisisScreen, require_crisis_screening
+from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
 from allears.serve import openai
 from allears.serve.auth import Door, security_scheme
-from allears.serve.batching import Batcher, BusyError
+from allears.serve.batching import BusyError
 from allears.serve.errors import tell_bad_request, tell_problem
 from allears.serve.gate import Gate
 from allears.serve.limits import RateLimit
 from allears.serve.metrics import Metrics
-from allears.serve.routes import conversations, everything, messages, operations, persona, socket
+from allears.serve.pages import Pages
+from allears.serve.routes import (
+    about,
+    compare,
+    conversations,
+    everything,
+    messages,
+    operations,
+    persona,
+    reasons,
+    socket,
+    taking_back,
+    transcripts,
+)
 from allears.serve.services import Services
 from allears.serve.settings import Settings
 from allears.serve.talk import Talk
+from allears.serve.voices import DEFAULT, Voice, Voices
 
 _DESCRIPTION = """Conversation that understands how a person feels, remembers who they are and answers with care.
 
 This is no therapist and no crisis line. Every message passes a crisis screen, which nothing here switches off."""
-_PUBLIC = ("/api/health", "/api/metrics")
+_PUBLIC = ("/api/health", "/api/help", "/api/metrics")
+_ROUTES = (
+    conversations,
+    transcripts,
+    messages,
+    taking_back,
+    socket,
+    reasons,
+    compare,
+    persona,
+    everything,
+    about,
+    operations,
+    openai,
+)
 
 
-def create_app(responder: Responder, memory: Memory, settings: Settings | None = None) -> FastAPI:
-    """A server that answers with `responder` and stores in `memory`. Whoever made those closes them."""
+def create_app(
+    responder: Responder | Sequence[Voice], memory: Memory, settings: Settings | None = None
+) -> FastAPI:
+    """A server that answers with `responder` and stores in `memory`. Whoever made those closes them.
+
+    Instead of one responder there may be several voices to choose from; the first is the default.
+    """
     settings = settings or Settings()
-    screen = getattr(responder, "screen", None)
-    if screen is not None:
-        require_crisis_screening(screen)
-    services = _services(responder, memory, settings)
+    voices = responder if isinstance(responder, Sequence) else (Voice(DEFAULT, responder),)
+    services = _services(voices, memory, settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await services.batcher.start()
+        await services.voices.start()
         yield
-        await services.batcher.stop()
+        await services.voices.stop()
         await services.talk.stop()
 
     app = FastAPI(
@@ -66,7 +97,7 @@ def create_app(responder: Responder, memory: Memory, settings: Settings | None =
         },  # whole addresses, errors with their words
     )
     app.state.services = services
-    for module in (conversations, messages, socket, persona, everything, operations, openai):
+    for module in _ROUTES:
         app.include_router(module.router)
     for kind in (HTTPException, AllearsError, BusyError):
         app.add_exception_handler(kind, tell_problem)
@@ -75,10 +106,11 @@ def create_app(responder: Responder, memory: Memory, settings: Settings | None =
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.origins,
-            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
             expose_headers=["Retry-After"],
         )
+    app.add_middleware(Pages)
     app.add_middleware(
         Gate,
         door=services.door,
@@ -90,19 +122,19 @@ def create_app(responder: Responder, memory: Memory, settings: Settings | None =
     return app
 
 
-def _services(responder: Responder, memory: Memory, settings: Settings) -> Services:
+def _services(choice: Sequence[Voice], memory: Memory, settings: Settings) -> Services:
     metrics = Metrics()
-    batcher = Batcher(responder, settings, metrics)
+    voices = Voices(choice, settings, metrics)
     return Services(
         settings=settings,
         memory=memory,
         metrics=metrics,
         door=Door(settings),
         limit=RateLimit(settings.rate, settings.burst),
-        batcher=batcher,
-        talk=Talk(memory, batcher, metrics),
+        voices=voices,
+        talk=Talk(memory, voices, metrics),
         sockets=Counter(),
-        screen=getattr(responder, "screen", None) or CrisisScreen(),
+        screen=getattr(voices.default.responder, "screen", None) or CrisisScreen(),
     )
 
 

@@ -37,6 +37,12 @@ class Door:
         )  # hashed before it is compared: the time taken tells nothing
         return person if person in self._people else None
 
+    def closed(self, headers: Headers) -> str:
+        """What to tell whoever may not come in."""
+        if _token(headers) is None:
+            return "An access token is needed here; whoever runs this server has one for you."
+        return "This access token is not known here, or no longer; ask whoever runs this server for yours."
+
     def may_measure(self, headers: Headers) -> bool:
         """Counts over all people may tell one about another, so a person's own token does not open them."""
         if self.settings.metrics_token is not None:

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from allears.conversation import Conversation
-from allears.listener.contract import Reply, Responder
+from allears.listener.contract import NO_WISH, Reply, Responder, Wish
 from allears.serve.metrics import Metrics
 from allears.serve.settings import Settings
 
@@ -37,6 +37,7 @@ class _Waiting:
     message: str
     conversation: Conversation
     seed: int
+    wish: Wish
     answer: asyncio.Future[Reply]
 
 
@@ -66,14 +67,16 @@ class Batcher:
                 answer.set_exception(BusyError())
         await asyncio.to_thread(self._threads.shutdown)
 
-    async def respond(self, message: str, conversation: Conversation, seed: int = 0) -> Reply:
+    async def respond(
+        self, message: str, conversation: Conversation, seed: int = 0, wish: Wish = NO_WISH
+    ) -> Reply:
         """The listener's reply. Raises `BusyError` when too many wait, and whatever the listener raised."""
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         try:
-            self._queue.put_nowait(_Waiting(message, conversation, seed, answer))
+            self._queue.put_nowait(_Waiting(message, conversation, seed, wish, answer))
         except asyncio.QueueFull:
             raise BusyError from None
-        self._metrics.waiting.set(self._queue.qsize())
+        self._metrics.waiting.inc()
         self._open.add(answer)
         try:
             reply = await answer
@@ -86,8 +89,9 @@ class Batcher:
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            batch = [item for item in await self._gather() if not item.answer.cancelled()]
-            self._metrics.waiting.set(self._queue.qsize())
+            gathered = await self._gather()
+            self._metrics.waiting.dec(len(gathered))
+            batch = [item for item in gathered if not item.answer.cancelled()]
             if not batch:
                 continue
             self._metrics.batches.observe(len(batch))
@@ -123,6 +127,7 @@ class Batcher:
                     [item.message for item in batch],
                     [item.conversation for item in batch],
                     seeds=[item.seed for item in batch],
+                    wishes=[item.wish for item in batch],
                 )
                 if len(replies) == len(batch):
                     return list(replies)
@@ -134,6 +139,6 @@ class Batcher:
 
     def _answer_one(self, item: _Waiting) -> Reply | Exception:
         try:
-            return self._responder.respond(item.message, item.conversation, seed=item.seed)
+            return self._responder.respond(item.message, item.conversation, seed=item.seed, wish=item.wish)
         except Exception as error:  # handed to the one who asked
             return error

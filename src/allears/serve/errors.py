@@ -24,6 +24,7 @@ log = logging.getLogger("allears.serve")
 
 NO_CONVERSATION = "There is no such conversation."
 NO_SENTENCE = "There is no such sentence."
+NO_REASONS = "There are no reasons stored for such a turn."
 
 _EXPECTED = (NotFoundError, ConflictError, BusyError)
 _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
@@ -33,6 +34,14 @@ _TOLD: tuple[tuple[type[Exception], int, str], ...] = (
     (UnavailableError, 503, "The database cannot be used now; try again in a moment."),
     (AllearsError, 503, "The listener cannot answer now; try again in a moment."),
 )
+_PLAIN = {  # by Pydantic's name for the problem
+    "string_too_short": "at least one word is needed",
+    "string_type": "this must be a text",
+    "string_unicode": "this is no whole text: a sign in it is cut in two",
+    "missing": "this is missing",
+    "extra_forbidden": "there is no such field here",
+    "json_invalid": "the request is not valid JSON",
+}
 _OPENAI_KINDS = {
     401: ("authentication_error", "invalid_api_key"),
     403: ("permission_error", None),
@@ -58,8 +67,19 @@ def sentence(problems: Sequence[Mapping[str, Any]]) -> str:
     """What is wrong with a request: where, and what was expected. Not what was sent."""
     first = problems[0]
     place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path", "header"))
-    what = str(first["msg"]).removeprefix("Value error, ")
-    return f"{place}: {what}." if place and not isinstance(first["loc"][-1], int) else f"{what}."
+    what = _in_plain_words(first)
+    return (
+        f"{place}: {what}." if place and first["type"] != "json_invalid" else f"{what[:1].upper()}{what[1:]}."
+    )
+
+
+def _in_plain_words(problem: Mapping[str, Any]) -> str:
+    kind, limits = problem["type"], problem.get("ctx", {})
+    if kind == "string_too_long":
+        return f"at most {limits['max_length']:,} characters are taken at once; please send it in parts"
+    if kind == "too_long":
+        return f"there may be at most {limits['max_length']}"
+    return _PLAIN.get(kind) or str(problem["msg"]).removeprefix("Value error, ")
 
 
 def as_http_error(error: Exception) -> HTTPException:

@@ -23,10 +23,12 @@ from allears.serve.metrics import Metrics
 
 log = logging.getLogger("allears.serve")
 
-_PUBLIC = frozenset({"/api/health", "/api/metrics", "/api/openapi.json"})  # metrics has a token of its own
+# metrics has a token of its own, and whom to call in need is nobody's secret
+_PUBLIC = frozenset({"/api/health", "/api/help", "/api/metrics", "/api/openapi.json"})
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "WEBSOCKET"})
 _HEADERS = {
     "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
@@ -75,9 +77,7 @@ class Gate:
             person = self.door.person(headers)
             if person is None:
                 check_rate(self.strangers, (scope.get("client") or ("?",))[0])
-                raise HTTPException(
-                    401, "A valid access token is needed.", headers={"WWW-Authenticate": "Bearer"}
-                )
+                raise HTTPException(401, self.door.closed(headers), headers={"WWW-Authenticate": "Bearer"})
             check_rate(self.limit, person)
             scope.setdefault("state", {})["person"] = person
         length = headers.get("content-length", "")

@@ -54,7 +54,9 @@ class BodyTooLargeError(HTTPException):
     """A request went on beyond the limit. An `HTTPException`, which FastAPI passes on while it reads a body."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(413, f"A request may have at most {most:,} bytes.")
+        super().__init__(
+            413, f"That is too much at once: at most {most:,} bytes are taken. Please send less."
+        )
 
 
 def limited(receive: Receive, most: int) -> Receive:

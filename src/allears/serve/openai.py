@@ -26,7 +26,7 @@ from allears.serve.routes import Person, Serving, checked_name
 from allears.serve.services import Services
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.shapes import LARGEST_SEED
-from allears.serve.talk import pieces
+from allears.serve.talk import Said, pieces
 
 MODEL = "allears"
 MOST_MESSAGES = 1000
@@ -168,7 +168,7 @@ async def complete(serving: Serving, person: Person, request: ChatRequest) -> An
         name, text, why = await _stored(serving, person, conversation, message, wanted, seed)
         metadata: dict[str, str] | None = {"conversation": name}
     else:
-        reply = await serving.batcher.respond(message, await _with_safety(serving, conversation), seed)
+        reply = await serving.voices.respond(message, await _with_safety(serving, conversation), seed)
         serving.metrics.reply(reply.why.milliseconds)
         text, why, metadata = reply.text, reply.why.to_dict(), None
     asked = sum(len(each.words.split()) for each in request.messages)
@@ -226,7 +226,7 @@ async def _stored(
             await talk.remember(memory.append, person, name, earlier, after=0)
     else:
         name = checked_name(wanted, NO_CONVERSATION)
-    told = await talk.say(person, name, message, seed=seed)
+    told = await talk.say(person, name, Said(message, seed))
     return told.conversation, told.text, told.why
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,9 @@ from allears.memory import Memory
 from allears.serve.app import create_app
 from allears.serve.run import log_to_standard_error
 from allears.serve.settings import Settings
+from allears.serve.voices import Voice
+
+Load = Callable[[], Responder | Sequence[Voice]]
 
 NAME = "allears"
 _ENVIRONMENT = {
@@ -27,7 +30,7 @@ _ENVIRONMENT = {
 
 
 def serve_with_ray(
-    load: Callable[[], Responder],
+    load: Load,
     settings: Settings,
     database: str | None,
     replicas: int,
@@ -75,7 +78,7 @@ def _connected() -> Any:
     return ray
 
 
-def _deploy(load: Callable[[], Responder], settings: Settings, url: str, replicas: int) -> None:
+def _deploy(load: Load, settings: Settings, url: str, replicas: int) -> None:
     """Start the replicas and wait until all of them answer."""
     from ray import serve
 

@@ -10,11 +10,11 @@ from starlette.requests import HTTPConnection
 from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
 from allears.serve.auth import Door
-from allears.serve.batching import Batcher
 from allears.serve.limits import RateLimit
 from allears.serve.metrics import Metrics
 from allears.serve.settings import Settings
 from allears.serve.talk import Talk
+from allears.serve.voices import Voices
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Services:
     metrics: Metrics
     door: Door
     limit: RateLimit
-    batcher: Batcher
+    voices: Voices
     talk: Talk
     sockets: Counter[str]  # how many each person holds open
     screen: CrisisScreen  # the listener's, for conversations that come without their state

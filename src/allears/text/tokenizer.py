@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -81,18 +81,24 @@ def words(text: str) -> list[str]:
 
 
 class WordVocabulary:
-    """A word-level vocabulary learned from text (`fit`), or restored from its list of words."""
+    """A word-level vocabulary learned from text (`fit`), or restored from its list of words. `split` cuts a text."""
 
     SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 
-    def __init__(self, *, minimum_count: int = 2, maximum_size: int = 40_000):
-        self.minimum_count, self.maximum_size = minimum_count, maximum_size
+    def __init__(
+        self,
+        *,
+        minimum_count: int = 2,
+        maximum_size: int = 40_000,
+        split: Callable[[str], list[str]] = words,
+    ):
+        self.minimum_count, self.maximum_size, self.split = minimum_count, maximum_size, split
         self.pad, self.start, self.end, self.unknown = range(4)
         self.words_: list[str] = list(self.SPECIAL)
         self._ids: dict[str, int] = {}
 
     def fit(self, texts: Iterable[str]) -> WordVocabulary:
-        counts = Counter(word for text in texts for word in words(text))
+        counts = Counter(word for text in texts for word in self.split(text))
         # Frequency first, then the alphabet: the same corpus always gives the same ids.
         ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         kept = [word for word, count in ranked if count >= self.minimum_count][: self.maximum_size]
@@ -109,4 +115,4 @@ class WordVocabulary:
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
         known, unknown = self._ids, self.unknown
-        return [[known.get(word, unknown) for word in words(text)] for text in texts]
+        return [[known.get(word, unknown) for word in self.split(text)] for text in texts]

@@ -15,7 +15,7 @@ _TASKS = {
     "selection": "allears.selection.task:SelectionTask",
     "understanding": "allears.understanding.task:UnderstandingTask",
     "persona-extraction": "allears.understanding.persona.task:PersonaTask",
-    "generation": "allears.generation.task:GenerationTask",
+    "generation": "allears.generation.tasks:generation_task",
 }
 
 

@@ -8,7 +8,8 @@ have it keep it:
 - emotion: `emotion`, from everything the seekers say;
 - intent: the `intent` of the supporter's turns;
 - mechanisms: `labels["emotional_reactions"]`, ... for a post and its response, as EPITOME has them; for longer
-  conversations `labels["mechanisms_by_turn"]`, with a place for every turn.
+  conversations `labels["mechanisms_by_turn"]`, with a place for every turn;
+- act: `labels["acts_by_turn"]`, which of DailyDialog's dialogue acts each turn is.
 
 `labels["annotated_by"]` says which model gave what, so that nobody takes it for what people wrote. What a conversation
 has already is never written over by accident: that is an error, unless the addition is told to replace it.
@@ -22,6 +23,7 @@ from typing import Any, Protocol
 
 from allears.conversation import Conversation, Persona, Role, Turn
 from allears.errors import AllearsError
+from allears.understanding.answering import AnsweringReader
 from allears.understanding.heads import Head
 from allears.understanding.heads import head as head_named
 from allears.understanding.labels import MECHANISMS
@@ -31,7 +33,7 @@ from allears.understanding.persona.memory import Similarity, merge
 from allears.understanding.persona.provenance import extract_persona, turn_source, turns_by_person
 from allears.understanding.reading import Reading
 
-ADDITIONS = ("persona", "emotion", "intent", "mechanisms")
+ADDITIONS = ("persona", "emotion", "intent", "mechanisms", "act")
 FIRST_PERSONA_TURN = 2  # seeker turns before PAL's first annotation: greetings
 _PERSONA_LABELS = ("persona_by_turn", "persona_changes")
 _MECHANISM_LABELS = (*MECHANISMS, "mechanisms_by_turn")
@@ -133,6 +135,30 @@ class AddIntent:
         ]
 
 
+class AddAct:
+    """The likeliest dialogue act of every turn, whoever speaks."""
+
+    def __init__(self, model: ReadingModel, by: str, *, replace_old: bool = False):
+        self.model, self.by, self.replace_old = model, by, replace_old
+        self.head = head_named("dailydialog-act")
+
+    def __call__(self, conversations: Sequence[Conversation]) -> list[Conversation]:
+        for conversation in conversations:
+            _refuse("acts_by_turn" in conversation.labels, conversation, "acts", self.replace_old)
+        readings = [
+            Reading((Turn(turn.speaker, turn.text),))
+            for conversation in conversations
+            for turn in conversation.turns
+        ]
+        answers = iter(_likeliest(self.model, self.head, readings))
+        return [
+            _labelled(
+                conversation, {"acts_by_turn": [next(answers) for _ in conversation.turns]}, "act", self.by
+            )
+            for conversation in conversations
+        ]
+
+
 class AddMechanisms:
     """EPITOME's three levels for every supporter's turn, as a response to what the seeker said just before."""
 
@@ -149,9 +175,7 @@ class AddMechanisms:
             had = any(name in conversation.labels for name in _MECHANISM_LABELS)
             _refuse(had, conversation, "EPITOME's levels", self.replace_old)
         readings = [reading for found in pairs for _, reading in found]
-        levels = {
-            name: iter(_likeliest(self.models[name], head, readings)) for name, head in self.heads.items()
-        }
+        levels = {name: iter(answers) for name, answers in self._levels(readings).items()}
         return [
             _labelled(
                 _without(conversation, _MECHANISM_LABELS),
@@ -161,6 +185,23 @@ class AddMechanisms:
             )
             for conversation, found in zip(conversations, pairs, strict=True)
         ]
+
+    def _levels(self, readings: Sequence[Reading]) -> dict[str, list[str]]:
+        """One reader that has all three heads reads once for all of them."""
+        one = next(iter(self.models.values()))
+        if (
+            not readings
+            or not isinstance(one, AnsweringReader)
+            or any(model is not one for model in self.models.values())
+        ):
+            return {name: _likeliest(self.models[name], head, readings) for name, head in self.heads.items()}
+        for head in self.heads.values():
+            one.needs(head.name)
+        answers = one.answers(readings)
+        return {
+            name: [head.labels[column] for column in answers[head.name].argmax(axis=1)]
+            for name, head in self.heads.items()
+        }
 
 
 def mechanism_head(mechanism: str) -> str:

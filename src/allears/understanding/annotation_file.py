@@ -42,7 +42,12 @@ def check_annotation_path(out: Path) -> None:
 
 
 def annotate_to(
-    out: Path, conversations: Iterable[Conversation], addition: Addition, settings: Mapping[str, Any]
+    out: Path,
+    conversations: Iterable[Conversation],
+    addition: Addition,
+    settings: Mapping[str, Any],
+    *,
+    at_once: int = AT_ONCE,
 ) -> Annotated:
     """Write every conversation with its addition to `out`, going on with what is in `OUT.part`."""
     check_annotation_path(out)
@@ -55,7 +60,7 @@ def annotate_to(
                 total = len(done)
                 stream = iter(conversations)
                 _skip(stream, done, part)
-                while batch := list(islice(stream, AT_ONCE)):
+                while batch := list(islice(stream, at_once)):
                     _append(file, addition(batch))
                     total += len(batch)
                 if not total:

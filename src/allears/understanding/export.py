@@ -1,4 +1,4 @@
-"""What was trained on one encoder as one bundle: a ranker, a reader's heads, a persona extractor.
+"""What was trained on one encoder as one bundle: a ranker, a reader's heads, a persona extractor, a voice.
 
 An encoder costs millions of weights, a head thousands. So a bundle has one encoder, and a part can only be added if
 it was trained on those very weights.
@@ -7,6 +7,7 @@ it was trained on those very weights.
 from __future__ import annotations
 
 import copy
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
+from allears.generation.export import add_voice, check_voice
+from allears.generation.torch_generator import TorchGenerator
 from allears.nn.pooling import pool
 from allears.nn.runs import joint_parts
 from allears.nn.weights import weights_digest
@@ -63,6 +66,7 @@ def export_together(
     *,
     reader: TorchReader | None = None,
     extractor: TorchExtractor | None = None,
+    voice: TorchGenerator | None = None,
     largest_file: int = selection.LARGEST_FILE,
     **options: Any,
 ) -> BundleCard:
@@ -77,12 +81,39 @@ def export_together(
             _check_reader("the ranker", digest, selector.tokenizer, reader)
         if extractor is not None:
             check_extractor("the ranker", digest, selector.tokenizer, extractor)
-    card = selection.export(selector, out, largest_file=largest_file, **options)
+        if voice is not None:
+            check_voice("the ranker", digest, selector.tokenizer, voice)
+    selection.export(selector, out, largest_file=largest_file, **options)
+    return add_parts(out, reader=reader, extractor=extractor, voice=voice, largest_file=largest_file)
+
+
+def add_parts(
+    folder: Path | str,
+    *,
+    reader: TorchReader | None = None,
+    extractor: TorchExtractor | None = None,
+    voice: TorchGenerator | None = None,
+    largest_file: int = selection.LARGEST_FILE,
+) -> BundleCard:
+    """Write what was trained on a bundle's encoder into it, and return its new card; what was there is replaced."""
     if reader is not None:
-        card = add_reader(out, reader)
+        add_reader(folder, reader)
     if extractor is not None:
-        card = add_extractor(out, extractor, largest_file=largest_file)
-    return card
+        add_extractor(folder, extractor, largest_file=largest_file)
+    if voice is not None:
+        add_voice(folder, voice, largest_file=largest_file)
+    return BundleCard.read(Path(folder))
+
+
+def add_to_copy(bundle: Path, out: Path, **parts: Any) -> BundleCard:
+    """A bundle with further parts as `out`, which may be the bundle itself; `parts` are those of `add_parts`."""
+    if not any(parts.values()):
+        raise AllearsError(f"{bundle}: this is a bundle already; name what to add to it, such as --voice RUN")
+    if out.resolve() != bundle.resolve():
+        if out.exists() and (out.is_file() or any(out.iterdir())):
+            raise AllearsError(f"{out}: exists already; give a new folder, or the bundle itself to change it")
+        shutil.copytree(bundle, out, dirs_exist_ok=True)
+    return add_parts(out, **parts)
 
 
 def parts_of(run: Path | str) -> dict[str, Path]:

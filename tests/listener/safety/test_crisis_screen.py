@@ -212,6 +212,15 @@ def test_a_turn_that_is_answered_only_because_of_an_earlier_one_says_so(screen: 
     assert found.evidence[-1].layer == "state"
 
 
+@pytest.mark.parametrize("answer", ["I am safe.", "I'm safe now.", "im safe now, my sister is with me"])
+def test_safe_is_no_yes_to_our_own_question(screen: CrisisScreen, answer: str):
+    found = screen.check("I don't want to live any more.")
+    history = (seeker("I don't want to live any more."), supporter(fixed_reply(found, country="GB")))
+    later = screen.check(answer, history, state=found.state)
+    assert later.state.phase is Phase.CHECKING
+    assert screen.check("Yes.", history, state=found.state).state.phase is Phase.DANGER
+
+
 @pytest.mark.parametrize("answer", ["no", "not really", "I lied", "i want to die"])
 def test_a_no_to_the_check_back_is_danger_again(screen: CrisisScreen, answer: str):
     state = SafetyState(Phase.CHECKING, Danger.SUICIDE, 1)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from array_api_compat import array_namespace
 
 from allears.errors import AllearsError
-from allears.generation.decoding.arrays import bar, integers
+from allears.generation.decoding.arrays import bar, bar_tokens, integers
 from allears.generation.decoding.contract import Array, Processor
 
 
@@ -41,7 +41,7 @@ def no_repeated_ngrams(size: int) -> Processor:
         raise AllearsError(f"an n-gram has at least 1 token, not {size}")
 
     def process(logits: Array, written: Sequence[Sequence[int]]) -> Array:
-        return bar(logits, _mask(logits, [_completing(tokens, size) for tokens in written]))
+        return bar_tokens(logits, [_completing(tokens, size) for tokens in written])
 
     return process
 
@@ -50,7 +50,7 @@ def at_least(length: int, end: int) -> Processor:
     """Bars the end before so many tokens are written. (At most: every search's `limit`.)"""
 
     def process(logits: Array, written: Sequence[Sequence[int]]) -> Array:
-        return bar(logits, _mask(logits, [[end] if len(tokens) < length else [] for tokens in written]))
+        return bar_tokens(logits, [[end] if len(tokens) < length else [] for tokens in written])
 
     return process
 
@@ -60,7 +60,7 @@ def never(tokens: Iterable[int]) -> Processor:
     barred = list(tokens)
 
     def process(logits: Array, written: Sequence[Sequence[int]]) -> Array:
-        return bar(logits, _mask(logits, [barred] * len(written)))
+        return bar_tokens(logits, [barred] * len(written))
 
     return process
 

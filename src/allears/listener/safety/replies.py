@@ -97,6 +97,18 @@ def help_for(country: str | None = None) -> Help:
     return known.get(_own_country(), known[""])
 
 
+def international() -> Help:
+    """Whom to reach from anywhere."""
+    return _all()[""]
+
+
+@cache
+def countries() -> Mapping[str, str]:
+    """The countries whose help lines are listed: their codes and names, by name."""
+    names = {country["code"]: str(country["name"]) for country in _toml("help_lines.toml")["country"]}
+    return dict(sorted(names.items(), key=lambda item: item[1].removeprefix("the ").casefold()))
+
+
 def _own_country() -> str:
     """The country in the machine's locale, as in en_GB; nothing where it names a language alone."""
     return (locale.getlocale()[0] or "").partition("_")[2][:2].upper()

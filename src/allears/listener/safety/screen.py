@@ -17,7 +17,7 @@ from typing import Literal
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.listener.safety.answers import asks_about_danger, says_yes
+from allears.listener.safety.answers import asks_about_danger, says_safe, says_yes
 from allears.listener.safety.combination import (
     ENOUGH,
     NGRAMS,
@@ -174,7 +174,9 @@ class CrisisScreen:
         if not history or len(message.split()) > SHORT_MESSAGE:
             return ()
         last = history[-1]
-        if last.speaker is Role.SUPPORTER and asks_about_danger(last.text) and says_yes(message):
+        # "I am safe" answers "are you safe?" with a yes, but "are you thinking of ending your life?" with a no
+        says_it = says_yes(message) and not says_safe(message)
+        if last.speaker is Role.SUPPORTER and asks_about_danger(last.text) and says_it:
             about = _likeliest(self.patterns.find(last.text)) or Danger.SUICIDE
             return (Evidence("history", "yes to our question", about, ANSWERED_YES, message.strip()),)
         said = next((turn.text for turn in reversed(history) if turn.speaker is Role.SEEKER), "")

@@ -49,7 +49,7 @@ async def say(
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Any:
     """Say something and be answered. With `Accept: text/event-stream` the reply comes word by word."""
-    told = await serving.talk.say(person, conversation, message.text, request=key, seed=message.seed)
+    told = await serving.talk.say(person, conversation, message.said(key))
     return _stream(told) if _wants_events(accept) else ReplyOut.of(told)
 
 
@@ -63,7 +63,7 @@ async def say_in_pieces(
     serving: Serving, person: Person, conversation: ConversationId, message: MessageIn, key: RequestKey = None
 ) -> Response:
     """Say something and be answered word by word."""
-    return _stream(await serving.talk.say(person, conversation, message.text, request=key, seed=message.seed))
+    return _stream(await serving.talk.say(person, conversation, message.said(key)))
 
 
 def _wants_events(accept: str) -> bool:

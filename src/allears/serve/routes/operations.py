@@ -17,7 +17,8 @@ router = APIRouter(prefix="/api", tags=["operations"])
 async def health(serving: Serving) -> HealthOut:
     """Whether the server and its database answer."""
     await serving.talk.remember(serving.memory.consent, "nobody")
-    return HealthOut(status="ok", version=__version__)
+    needs_token = bool(serving.settings.tokens)
+    return HealthOut(status="ok", version=__version__, needs_token=needs_token)
 
 
 @router.get(

@@ -12,7 +12,7 @@ from allears.memory import NotFoundError, StoredSentence
 from allears.serve.errors import NO_CONVERSATION, NO_SENTENCE
 from allears.serve.routes import Person, SentenceId, Serving, checked_name, problems
 from allears.serve.services import Services
-from allears.serve.shapes import Consent, SentenceIn, SentenceOut, SentencesOut
+from allears.serve.shapes import Consent, ConsentOut, SentenceIn, SentenceOut, SentencesOut
 
 router = APIRouter(prefix="/api", tags=["persona"])
 
@@ -60,16 +60,17 @@ async def forget(serving: Serving, person: Person, sentence: SentenceId) -> None
 
 
 @router.get("/consent", responses=problems())
-async def consent(serving: Serving, person: Person) -> Consent:
-    """Whether you agreed to be remembered across conversations."""
-    return Consent(agreed=await serving.talk.remember(serving.memory.consent, person))
+async def consent(serving: Serving, person: Person) -> ConsentOut:
+    """Whether you agreed to be remembered across conversations, and whether you were asked."""
+    agreed = await serving.talk.remember(serving.memory.consent, person)
+    return ConsentOut(agreed=agreed, asked=await serving.talk.remember(serving.memory.asked, person))
 
 
 @router.put("/consent", responses=problems())
-async def set_consent(serving: Serving, person: Person, consent: Consent) -> Consent:
+async def set_consent(serving: Serving, person: Person, consent: Consent) -> ConsentOut:
     """Agree, or withdraw."""
     await serving.talk.remember(serving.memory.set_consent, person, consent.agreed)
-    return consent
+    return ConsentOut(agreed=consent.agreed, asked=True)
 
 
 @contextmanager

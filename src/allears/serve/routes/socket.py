@@ -1,7 +1,8 @@
 """A conversation over a WebSocket.
 
-The client sends {"text": ..., "key": ..., "seed": ...}, of which only the text is needed. The server answers each
-with {"type": "piece", "text": ...}, several, and {"type": "reply", ...}; or {"type": "error", "status", "error"}.
+The client sends {"text": ..., "key": ...} and whatever else a message may have, of which only the text is needed. The
+server answers each with {"type": "piece", "text": ...}, several, and {"type": "reply", ...}; or
+{"type": "error", "status", "error"}.
 """
 
 from __future__ import annotations
@@ -65,11 +66,9 @@ async def _answer(
         if len(said) > serving.settings.body_bytes:
             raise HTTPException(413, f"A message may have at most {serving.settings.body_bytes:,} bytes.")
         message = SocketMessageIn.model_validate_json(said)
-        told = await serving.talk.say(
-            person, conversation, message.text, request=message.key, seed=message.seed
-        )
+        told = await serving.talk.say(person, conversation, message.said(message.key))
     except ValidationError as error:
-        problems = error.errors(include_input=False, include_url=False, include_context=False)
+        problems = error.errors(include_input=False, include_url=False)
         await socket.send_json(_problem(HTTPException(422, sentence(problems))))
         return
     except Exception as error:  # one message that cannot be answered does not end the conversation

@@ -1,0 +1,1 @@
+"""Human evaluation: designs, assignment, answers, paired conversations and their analysis."""

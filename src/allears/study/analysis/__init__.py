@@ -1,0 +1,1 @@
+"""What the answers say: pure functions on judgements, and the tables and pictures of the papers."""

@@ -1,0 +1,12 @@
+import { words } from "../words/words";
+import classes from "./TypingIndicator.module.css";
+
+export function TypingIndicator() {
+  return (
+    <div className={classes.typing} role="status" aria-label={words("talk.typing")}>
+      <span />
+      <span />
+      <span />
+    </div>
+  );
+}
