@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
+from allears.chat.commands import Commands
 from allears.chat.lines import LONGEST_LINE, answer_lines
 from allears.chat.session import ME, ChatSession
 from allears.memory import Memory
@@ -18,7 +20,7 @@ class Piped:
     notes: list[str] = field(default_factory=list)
 
 
-def pipe(chat: ChatSession, text: str | bytes, **options: bool) -> Piped:
+def pipe(chat: ChatSession, text: str | bytes, **options: Any) -> Piped:
     piped = Piped()
     source = io.BytesIO(text.encode() if isinstance(text, str) else text)
     piped.code = answer_lines(source, chat, write=piped.out.append, note=piped.notes.append, **options)
@@ -76,6 +78,23 @@ def test_a_file_of_messages_cannot_give_commands(chat: ChatSession):
     chat.say("My cat is old")
     assert len(pipe(chat, "/forget all\n/quit\nTwo\n").out) == 3
     assert len(chat.persona()) == 1
+
+
+def test_commands_are_obeyed_where_that_was_asked_for(chat: ChatSession):
+    piped = pipe(chat, "My cat is old\n/persona\n/forget all\n/quit\nTwo\n", commands=Commands(chat))
+    reply, persona, gone = piped.out
+    assert reply.startswith("That sounds heavy.")
+    assert "cat" in persona
+    assert gone.strip().startswith("Forgotten: all that was noted about you (1).")
+    assert chat.persona() == []
+
+
+def test_for_machines_a_command_is_an_object_too(chat: ChatSession):
+    piped = pipe(chat, "One\n/why\n/nonsense\n", as_json=True, commands=Commands(chat))
+    assert [list(json.loads(line)) for line in piped.out[1:]] == [["command", "text"]] * 2
+    assert json.loads(piped.out[1])["command"] == "/why"
+    assert "lonely" in json.loads(piped.out[1])["text"]
+    assert "There is no command /nonsense" in json.loads(piped.out[2])["text"]
 
 
 def test_why_is_a_note_beside_the_reply(chat: ChatSession):

@@ -1,6 +1,7 @@
 """The chat through a pipe: a message a line comes in, a reply a line goes out, everything else is a note.
 
-Every line is a message, also one that begins with a slash: a file of messages must not be able to erase anything.
+Every line is a message, also one that begins with a slash: a file of messages must not be able to erase anything. Who
+wants "/why" obeyed there says so (`commands`); the answer to a command may have several lines.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from rich.console import Console
+
 from allears.chat import view
+from allears.chat.commands import Answer, Commands
 from allears.chat.session import ChatSession, Said
 from allears.errors import AllearsError
 
@@ -26,6 +30,7 @@ def answer_lines(
     note: Callable[[str], None],
     as_json: bool = False,
     why: bool = False,
+    commands: Commands | None = None,
 ) -> int:
     """Answer until the source ends. The exit code: 1 if a line was not answered or not stored, 0 otherwise."""
     code = 0
@@ -34,6 +39,12 @@ def answer_lines(
             if line is None:
                 raise AllearsError(f"the message has more than {LONGEST_LINE:,} bytes; send it in parts")
             if not line.strip():
+                continue
+            obeyed = None if commands is None else commands.run(line)
+            if obeyed is not None:
+                if obeyed.leave:
+                    break
+                write(_told(line, obeyed, as_json))
                 continue
             said = session.say(line)
         except AllearsError as error:
@@ -55,6 +66,14 @@ def answer_lines(
 def _json(said: Said) -> str:
     record = {"reply": said.text, "why": said.why, "conversation": said.conversation, "turn": said.turn}
     return json.dumps(record, ensure_ascii=False)
+
+
+def _told(line: str, answer: Answer, as_json: bool) -> str:
+    console = Console(width=100, color_system=None, highlight=False)
+    with console.capture() as captured:
+        console.print(answer.shown)
+    text = "\n".join(each.rstrip() for each in captured.get().splitlines()).strip("\n")
+    return json.dumps({"command": line.strip(), "text": text}, ensure_ascii=False) if as_json else text
 
 
 def _lines(source: BinaryIO) -> Iterator[tuple[int, str | None]]:

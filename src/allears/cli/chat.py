@@ -38,7 +38,7 @@ def chat(
     country: str | None = typer.Option(
         None,
         "--country",
-        help="Whose help lines to name, as in GB. Default: that of your locale.",
+        help="Whose help lines to name, as in GB; a code that is not listed says which are. Default: your locale's.",
         show_default=False,
     ),
     seed: int = typer.Option(
@@ -47,6 +47,9 @@ def chat(
     as_json: bool = typer.Option(False, "--json", help="A line of JSON per reply, for machines."),
     why: bool = typer.Option(
         False, "--why", help="Below each reply: the feeling heard, and what the reply tries."
+    ),
+    commands: bool = typer.Option(
+        False, "--commands", help="In a pipe, too, obey lines such as /why; otherwise all are messages."
     ),
     prepare: bool = typer.Option(
         False, "--prepare", help="Get the replies ready, which happens once, and leave."
@@ -59,6 +62,7 @@ def chat(
     allears chat --resume last --why
     allears chat --voice smollm2
     echo "My dog is ill." | allears chat --json
+    printf "My dog is ill.\\n/why\\n" | allears chat --commands
     """
     if prepare:
         from allears.cli.progress import watched
@@ -77,7 +81,7 @@ def chat(
     loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice))
     code = 1
     try:
-        code = _talk(loading, resume, no_memory, country, seed, as_json, why)
+        code = _talk(loading, resume, no_memory, country, seed, as_json, why, commands)
     finally:
         if not loading.stop():
             _leave_at_once(code)
@@ -108,6 +112,7 @@ def _talk(
     seed: int,
     as_json: bool,
     why: bool,
+    commands: bool,
 ) -> int:
     interactive = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     if interactive:
@@ -124,7 +129,7 @@ def _talk(
         if resume is not None:
             session.resume(resume)
         if not interactive:
-            return _pipe(session, loading, as_json, why)
+            return _pipe(session, loading, as_json, why, commands)
         from allears.chat.terminal import Terminal
         from allears.listener.safety.replies import help_for
 
@@ -136,7 +141,8 @@ def _talk(
         return 0
 
 
-def _pipe(session: ChatSession, loading: Loading[Responder], as_json: bool, why: bool) -> int:
+def _pipe(session: ChatSession, loading: Loading[Responder], as_json: bool, why: bool, commands: bool) -> int:
+    from allears.chat.commands import Commands
     from allears.chat.lines import answer_lines
 
     told = False
@@ -145,7 +151,10 @@ def _pipe(session: ChatSession, loading: Loading[Responder], as_json: bool, why:
             told = True
             _note(GETTING_READY)
     loading.get()  # a listener that cannot be loaded is one error, not one per line
-    return answer_lines(sys.stdin.buffer, session, write=_write, note=_note, as_json=as_json, why=why)
+    obeyed = Commands(session) if commands else None
+    return answer_lines(
+        sys.stdin.buffer, session, write=_write, note=_note, as_json=as_json, why=why, commands=obeyed
+    )
 
 
 def _write(line: str) -> None:

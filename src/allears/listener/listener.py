@@ -11,26 +11,21 @@ from __future__ import annotations
 
 import copy
 import re
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.conversation import Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
 from allears.listener import requests
+from allears.listener.choosing import in_order, without_doubles
 from allears.listener.contract import (
     NO_WISH,
     Change,
-    Likely,
     PersonaUse,
     Proposal,
-    Proposed,
     Proposer,
     Ranked,
     Reply,
@@ -49,19 +44,19 @@ from allears.listener.safety.reader_head import RISK, ReaderHead
 from allears.listener.safety.replies import countries, fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
-from allears.listener.senses import Sensed, Senses, mood
-from allears.listener.speaking import Speaker, Spoken
+from allears.listener.senses import Senses, mood
+from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
+from allears.listener.turn_state import CONTEXT_TURNS, TurnState, clock
 from allears.listener.voices import DEFAULT, RETRIEVAL, Voice, open_voice
 from allears.selection.evaluate import Watch, unwatched
-from allears.selection.runtime import Comparison, EncodedQueries, OnnxSelector, Text
+from allears.selection.runtime import Comparison, OnnxSelector, Text
 from allears.selection.selector import Query
 from allears.understanding.labels import STRATEGIES
 from allears.understanding.persona.contract import PersonaExtractor, SharesEncoder
 from allears.understanding.persona.memory import merge
 from allears.understanding.persona.provenance import Extraction, extract_each
 
-CONTEXT_TURNS = 6
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 PERSONA = ("said", "written")  # how what a person says of themselves is noted
 SHOWN = 10  # candidates in `why`
@@ -190,7 +185,7 @@ class Listener:
         """Several people at once; what can be encoded together is. The replies are those of one by one."""
         wishes = [NO_WISH] * len(messages) if wishes is None else wishes
         turns = [
-            _Turn(_checked(message), conversation or Conversation(id="", turns=()), seed, _known(wish))
+            TurnState(_checked(message), conversation or Conversation(id="", turns=()), seed, _known(wish))
             for message, conversation, seed, wish in zip(messages, conversations, seeds, wishes, strict=True)
         ]
         unread: Exception | None = None
@@ -236,7 +231,7 @@ class Listener:
 
     # --- the steps
 
-    def _sense(self, turns: Sequence[_Turn]) -> None:
+    def _sense(self, turns: Sequence[TurnState]) -> None:
         """Encodes the conversation and the last message of each turn, and reads them."""
         with clock(turns, "encode"):
             asked = [query for turn in turns for query in turn.queries]
@@ -246,7 +241,7 @@ class Listener:
             for row, turn in enumerate(turns):
                 turn.texts, turn.sensed = contexts[2 * row : 2 * row + 2], sensed[row]
 
-    def _screen(self, turn: _Turn) -> None:
+    def _screen(self, turn: TurnState) -> None:
         state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
         found = self.screen.check(
             turn.message,
@@ -278,7 +273,7 @@ class Listener:
         said = conversation.labels.get("country")
         return said if said in countries() else self.country
 
-    def _understand(self, turns: Sequence[_Turn]) -> None:
+    def _understand(self, turns: Sequence[TurnState]) -> None:
         """What was read, together with what is known of the conversation."""
         for turn in turns:
             turn.emotions = mood(turn.sensed.emotions, turn.conversation.labels.get("mood", {}), turn.message)
@@ -286,7 +281,7 @@ class Listener:
             turn.stage = stage(turn.turns, turn.emotions)
             turn.strategies = strategies(turn.sensed.strategies, turn.stage, turn.turns)
 
-    def _remember(self, turns: Sequence[_Turn], messages: Sequence[Text]) -> None:
+    def _remember(self, turns: Sequence[TurnState], messages: Sequence[Text]) -> None:
         """`messages`: the last message of each, as the encoder read it."""
         extractor = self.extractor
         if isinstance(extractor, SharesEncoder):
@@ -295,7 +290,7 @@ class Listener:
         for turn, told in zip(turns, extract_each(extractor, said), strict=True):
             self._learn(turn, told)
 
-    def _learn(self, turn: _Turn, told: Extraction) -> None:
+    def _learn(self, turn: TurnState, told: Extraction) -> None:
         merged = merge(turn.persona, told.kept)
         turn.learned = tuple(
             sentence for sentence in merged.persona.sentences if sentence not in turn.persona.sentences
@@ -310,7 +305,7 @@ class Listener:
         if turn.listener and limit:  # PEC's setting: the one who answers has a persona
             turn.queries = (*turn.queries, Query(turn.turns[-1:], turn.listener[:limit]))
 
-    def _encode(self, turns: Sequence[_Turn]) -> None:
+    def _encode(self, turns: Sequence[TurnState]) -> None:
         """The queries of each turn: the conversation, the last message, and that with the listener's own persona."""
         contexts = [turn.texts[min(row, 1)] for turn in turns for row in range(len(turn.queries))]
         queries = [query for turn in turns for query in turn.queries]
@@ -319,7 +314,7 @@ class Listener:
             turn.encoded = encoded.rows(start, start + len(turn.queries))
             start += len(turn.queries)
 
-    def _propose(self, turn: _Turn) -> None:
+    def _propose(self, turn: TurnState) -> None:
         """For the conversation and for the last message alone. A reply must fit both."""
         told = turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed
         turn.proposed = without_doubles(
@@ -332,7 +327,7 @@ class Listener:
             ]
         )
 
-    def _write(self, turns: Sequence[_Turn]) -> None:
+    def _write(self, turns: Sequence[TurnState]) -> None:
         """What the voice would say, beside what was found."""
         asked = []
         for turn in turns:
@@ -344,7 +339,7 @@ class Listener:
             turn.spoken = spoken
             turn.proposed = without_doubles([*turn.proposed, spoken.proposed])
 
-    def _rank(self, turns: Sequence[_Turn]) -> None:
+    def _rank(self, turns: Sequence[TurnState]) -> None:
         """CoBERT compares the proposals of all turns in one go; the rest of the ranking is each turn's own."""
         comparisons = [
             Comparison(turn.encoded, part.states, part.chosen) for turn in turns for part in turn.proposed
@@ -357,9 +352,9 @@ class Listener:
             # that query is the one before it with the listener's persona: the persona's part lies between them
             own = found[OWN] - found[OWN - 1] if len(found) > OWN else None
             ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own)
-            turn.ranked = _wished(ranked, turn.wish.strategy, turn.seed)
+            turn.ranked = in_order(ranked, turn.wish.strategy, turn.seed)
 
-    def _decide(self, turn: _Turn) -> None:
+    def _decide(self, turn: TurnState) -> None:
         kept, refused = self._review(turn.ranked)
         turn.reply, turn.said = kept[0].proposal.text, kept[0].proposal.strategy
         turn.why = Why(
@@ -391,7 +386,7 @@ class Listener:
             refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
         raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
 
-    def _attention(self, turn: _Turn, said: Proposal, row: int) -> tuple[PersonaUse, ...]:
+    def _attention(self, turn: TurnState, said: Proposal, row: int) -> tuple[PersonaUse, ...]:
         """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence of a query."""
         known = turn.queries[row].persona if row < len(turn.queries) else ()
         if not known:
@@ -405,86 +400,6 @@ class Listener:
             for text, share in zip(known, shares, strict=True)
         )
         return tuple(sorted(uses, key=lambda use: -use.weight))
-
-
-class _Turn:
-    """What becomes known while one message is answered."""
-
-    def __init__(self, message: str, conversation: Conversation, seed: int, wish: Wish = NO_WISH):
-        self.message, self.conversation, self.seed, self.wish = message, conversation, seed, wish
-        self.turns = (*conversation.turns, Turn(Role.SEEKER, message))
-        self.persona: Persona = conversation.personas.get(Role.SEEKER.value, Persona())
-        self.listener = conversation.personas.get(Role.SUPPORTER.value, Persona()).texts
-        self.milliseconds: dict[str, float] = {}
-        self.sensed = Sensed()
-        self.screening: Mapping[str, Any] = {}
-        self.labels: Mapping[str, Any] = conversation.labels
-        self.emotions: Likely = ()
-        self.strategies: Likely = ()
-        self.stage = ""
-        self.learned: tuple[PersonaSentence, ...] = ()
-        self.changes: tuple[Change, ...] = ()
-        self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
-        self.texts: list[Text] = []  # the contexts of the two queries, as the encoder read them
-        self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
-        self.proposed: list[Proposed] = []
-        self.spoken = Spoken()
-        self.ranked: list[Ranked] = []
-        self.reply: str | None = None
-        self.said = ""  # the strategy of the reply
-        self.why = Why("reply")
-
-    def finished(self) -> Reply:
-        assert self.reply is not None
-        answer = Turn(Role.SUPPORTER, self.reply, strategy=self.said or None)
-        personas = self.conversation.personas
-        if self.why.kind == "reply" and (self.persona.sentences or Role.SEEKER.value in personas):
-            personas = {**personas, Role.SEEKER.value: self.persona}
-        after = replace(
-            self.conversation, turns=(*self.turns, answer), personas=personas, labels=dict(self.labels)
-        )
-        return Reply(self.reply, replace(self.why, milliseconds=self.milliseconds), after)
-
-
-@contextmanager
-def clock(turns: Sequence[_Turn], step: str) -> Iterator[None]:
-    """Notes how long a step took, all its parts together; several turns at once share it."""
-    start = time.perf_counter()
-    yield
-    share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
-    for turn in turns:
-        turn.milliseconds[step] = round(turn.milliseconds.get(step, 0.0) + share, 2)
-
-
-def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:
-    """Each proposal once, where it came first."""
-    seen: set[str] = set()
-    kept = []
-    for part in proposed:
-        new = [place for place, proposal in enumerate(part.proposals) if proposal.text not in seen]
-        seen |= {proposal.text for proposal in part.proposals}
-        if new:
-            kept.append(
-                Proposed(tuple(part.proposals[place] for place in new), part.states, part.chosen[new])
-            )
-    return kept
-
-
-def _wished(ranked: list[Ranked], strategy: str, seed: int) -> list[Ranked]:
-    """With a wish, replies of that strategy come first; the others stay behind them, should the review refuse those."""
-    first = [item for item in ranked if item.proposal.strategy == strategy] if strategy else []
-    if not first:
-        return _pick(ranked, seed)
-    return [*_pick(first, seed), *(item for item in ranked if item.proposal.strategy != strategy)]
-
-
-def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
-    """Seed 0 says the best. Any other draws among those that are nearly as good, always the same for the same seed."""
-    near = [item for item in ranked[:8] if item.adjusted > ranked[0].adjusted - 0.5]
-    if not seed or len(near) < 2:
-        return ranked
-    chosen = near[int(np.random.default_rng(seed).integers(len(near)))]
-    return [chosen, *(item for item in ranked if item is not chosen)]
 
 
 def _known(wish: Wish) -> Wish:

@@ -1,0 +1,69 @@
+"""What becomes known while one message is answered, and how long each step took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.listener.contract import NO_WISH, Change, Likely, Proposed, Ranked, Reply, Why, Wish
+from allears.listener.senses import Sensed
+from allears.listener.speaking import Spoken
+from allears.selection.runtime import EncodedQueries, Text
+from allears.selection.selector import Query
+
+CONTEXT_TURNS = 6
+
+
+class TurnState:
+    """One turn on its way: every step of the listener reads it and adds what it found."""
+
+    def __init__(self, message: str, conversation: Conversation, seed: int, wish: Wish = NO_WISH):
+        self.message, self.conversation, self.seed, self.wish = message, conversation, seed, wish
+        self.turns = (*conversation.turns, Turn(Role.SEEKER, message))
+        self.persona: Persona = conversation.personas.get(Role.SEEKER.value, Persona())
+        self.listener = conversation.personas.get(Role.SUPPORTER.value, Persona()).texts
+        self.milliseconds: dict[str, float] = {}
+        self.sensed = Sensed()
+        self.screening: Mapping[str, Any] = {}
+        self.labels: Mapping[str, Any] = conversation.labels
+        self.emotions: Likely = ()
+        self.strategies: Likely = ()
+        self.stage = ""
+        self.learned: tuple[PersonaSentence, ...] = ()
+        self.changes: tuple[Change, ...] = ()
+        self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
+        self.texts: list[Text] = []  # the contexts of the two queries, as the encoder read them
+        self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
+        self.proposed: list[Proposed] = []
+        self.spoken = Spoken()
+        self.ranked: list[Ranked] = []
+        self.reply: str | None = None
+        self.said = ""  # the strategy of the reply
+        self.why = Why("reply")
+
+    def finished(self) -> Reply:
+        assert self.reply is not None
+        answer = Turn(Role.SUPPORTER, self.reply, strategy=self.said or None)
+        personas = self.conversation.personas
+        if self.why.kind == "reply" and (self.persona.sentences or Role.SEEKER.value in personas):
+            personas = {**personas, Role.SEEKER.value: self.persona}
+        after = replace(
+            self.conversation, turns=(*self.turns, answer), personas=personas, labels=dict(self.labels)
+        )
+        return Reply(self.reply, replace(self.why, milliseconds=self.milliseconds), after)
+
+
+@contextmanager
+def clock(turns: Sequence[TurnState], step: str) -> Iterator[None]:
+    """Notes how long a step took, all its parts together; several turns at once share it."""
+    start = time.perf_counter()
+    yield
+    share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
+    for turn in turns:
+        turn.milliseconds[step] = round(turn.milliseconds.get(step, 0.0) + share, 2)
