@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from allears.cli import app
+from allears.cli.train import _table
 from allears.errors import AllearsError
 from training_fixtures import corpus_root, recipe_file, tiny_encoder  # noqa: F401 - fixtures
 
@@ -24,6 +25,19 @@ def test_a_recipe_is_trained_and_its_metrics_are_shown(recipe_file, tmp_path):  
     assert result.exit_code == 0
     assert "recall_at_1" in result.stdout
     assert (tmp_path / "run" / "best" / "model.safetensors").is_file()
+
+
+def test_more_measures_than_fit_a_row_stand_below_one_another():
+    few = {"recall_at_1": 60.0, "step": 3, "folder": "runs/a/best"}
+    many = {**{f"head_{number}": float(number) for number in range(12)}, "folder": "runs/b/best"}
+    assert [column.header for column in _table({"a": few}).columns] == [
+        "run",
+        "recall_at_1",
+        "step",
+        "saved in",
+    ]
+    assert [column.header for column in _table({"b": many}).columns] == ["run", "b"]
+    assert _table({"b": many}).row_count == 13
 
 
 def test_several_recipes_are_trained_in_order_each_in_its_own_folder(recipe_file, tmp_path, monkeypatch):  # noqa: F811

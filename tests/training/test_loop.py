@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from allears.errors import AllearsError
 from allears.training.average import Average
-from allears.training.loop import learning_rate, parameter_groups, train
+from allears.training.loop import SaveTimes, learning_rate, parameter_groups, train
 from allears.training.recipe import TrainingOptions
 from allears.training.tasks import make_task
 
@@ -49,6 +49,28 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(recipe, 
     first, second, other = (weights(tmp_path / name) for name in "abc")
     assert all(torch.equal(first[key], second[key]) for key in first)
     assert not all(torch.equal(first[key], other[key]) for key in first)
+
+
+def test_a_checkpoint_is_due_every_so_many_steps_and_when_the_last_is_old(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("allears.training.loop.time.monotonic", lambda: now)
+    due, never = SaveTimes(100, 5), SaveTimes(100, 0)
+    saved = []
+    for step in range(1, 101):
+        now += 10
+        if due(step):
+            saved.append(step)
+        assert never(step) == (step == 100)
+    assert saved == [30, 60, 90, 100]
+
+
+def test_a_run_killed_before_its_first_evaluation_can_go_on(recipe, tmp_path):
+    wanted = recipe("training.evaluate_every=1000", "training.save_minutes=1e-9")
+    task = make_task(wanted, tmp_path)
+    task.step = _failing_after(task.step, 5)
+    with pytest.raises(KeyboardInterrupt):
+        train(task, wanted, tmp_path)
+    assert json.loads((tmp_path / "checkpoint" / "progress.json").read_text())["step"] == 5
 
 
 def test_a_run_stopped_at_any_step_resumes_to_identical_weights(recipe, tmp_path):

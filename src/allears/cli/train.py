@@ -11,6 +11,8 @@ from rich.table import Table
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
+WIDEST = 7  # measures that stand side by side in 80 columns
+
 
 def train(
     recipes: list[Path] = typer.Argument(help="One recipe or several, trained in this order."),
@@ -68,10 +70,16 @@ def _run(recipe: Path, change: list[str], folder: Path, resume: bool) -> dict[st
 
 
 def _table(done: dict[str, dict[str, Any]]) -> Table:
+    """A row per run; where there is more to say than fits a row, a column per run."""
     names = list(dict.fromkeys(name for metrics in done.values() for name in metrics if name != "folder"))
-    table = Table("run", *names, "saved in")
+    rows = [["run", *names, "saved in"]]
     for run, metrics in done.items():
         values = [metrics.get(name, "") for name in names]
         shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
-        table.add_row(run, *shown, metrics["folder"])
+        rows.append([run, *shown, metrics["folder"]])
+    if len(names) > WIDEST:
+        rows = [list(column) for column in zip(*rows, strict=True)]
+    table = Table(*rows[0])
+    for row in rows[1:]:
+        table.add_row(*row)
     return table

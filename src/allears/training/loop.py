@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,7 +67,7 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
         raise AllearsError("the training data is smaller than one batch; lower training.batch")
     total = min(options.max_steps or math.inf, per_epoch * options.epochs)
     evaluate_every = options.evaluate_every or per_epoch
-    save_every = options.save_every or evaluate_every
+    due = SaveTimes(options.save_every or evaluate_every, options.save_minutes)
 
     average = Average(model, options.average)
     progress = load_checkpoint(folder / "checkpoint", model, optimizer, average) if resume else Progress()
@@ -99,13 +100,26 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
                             write_json(folder / "metrics.json", metrics)
                     display.evaluation(progress.step, found, better)
                     progress.finished = bool(options.patience) and progress.since_best >= options.patience
-                if chief and (progress.step % save_every == 0 or progress.step == total or progress.finished):
+                if chief and (due(progress.step) or progress.step == total or progress.finished):
                     save_checkpoint(folder / "checkpoint", model, optimizer, progress, average)
                 if progress.finished:
                     break
             else:
                 progress.epoch, progress.batch = progress.epoch + 1, 0
     return metrics
+
+
+class SaveTimes:
+    """When a checkpoint is due: every so many steps, and when the last one is old. Whoever is killed loses minutes."""
+
+    def __init__(self, steps: int, minutes: float):
+        self.steps, self.seconds, self.last = steps, minutes * 60 or math.inf, time.monotonic()
+
+    def __call__(self, step: int) -> bool:
+        due = step % self.steps == 0 or time.monotonic() - self.last >= self.seconds
+        if due:
+            self.last = time.monotonic()
+        return due
 
 
 def _prepare(model: nn.Module, backend: str) -> None:

@@ -44,6 +44,7 @@ class TrainingOptions:
     evaluate_every: int = 0  # steps; 0: after each epoch
     patience: int = 0  # evaluations without a better metric before stopping; 0: never stop early
     save_every: int = 0  # steps; 0: with each evaluation
+    save_minutes: float = 5.0  # and whenever the last checkpoint is so old; 0: never
     compile: str = (
         ""  # a torch.compile backend for the encoder ("inductor"): worth it on a GPU, for minutes or more
     )
