@@ -127,9 +127,9 @@ def test_the_listener_is_opened_with_what_was_asked_for(pipe: Pipe, opened: list
 
 
 def test_a_country_without_help_lines_is_told_before_they_are_needed(pipe: Pipe, opened: list[Opened]):
-    answer = pipe("One\n", "--country", "ZZ")
+    answer = pipe("One\n", "--country", "XX")
     assert answer.code == 2
-    assert "no help lines are listed for the country 'ZZ'" in answer.err
+    assert "no help lines are listed for the country 'XX'" in answer.err
     assert opened == []
 
 

@@ -65,6 +65,9 @@ def test_the_listener_sees_the_persona_it_was_given_and_no_longer_when_it_was_ta
     say(client, talk, "hello")
     assert listener.seen[-1].personas["supporter"].texts == ("I cook.", "I like soup.")
     assert listener.seen[-1].labels["country"] == "GB"
+    assert (
+        change(client, talk, country="zz").json()["country"] == "ZZ"
+    )  # anywhere else: the international lines
     change(client, talk, listener_persona=[], country=None)
     say(client, talk, "hello again")
     assert "supporter" not in listener.seen[-1].personas

@@ -55,7 +55,10 @@ def main() -> None:
     design = read_design(folder)
     frozen = load_frozen(design, folder)
     settings = StudySettings(port=port, rate=1000, burst=1000)
-    with Store(database, design, build_units(design, frozen), frozen.digest) as store, listen(settings) as opened:
+    with (
+        Store(database, design, build_units(design, frozen), frozen.digest) as store,
+        listen(settings) as opened,
+    ):
         talkers = {system.name: Parrot() for system in design.systems}
         app = create_study_app(Sessions(design, frozen, store, talkers), settings)
         print(address(opened), flush=True)

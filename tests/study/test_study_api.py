@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,9 @@ class Pages:
 
     def ask(self, token: str, path: str, body: Any = None, status: int = 200) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {token}"}
-        answer = self.client.post(f"/api/study/{path}", json=body if body is not None else {}, headers=headers)
+        answer = self.client.post(
+            f"/api/study/{path}", json=body if body is not None else {}, headers=headers
+        )
         assert answer.status_code == status, answer.text
         return dict(answer.json())
 
@@ -188,7 +191,9 @@ def everything_sent(pages: Pages, raters: int, answers: dict[str, Any]) -> list[
             key = step["unit"]["key"]
             for side in "AB" if pages.design.chat is not None else "":
                 for number in (0, 2):
-                    pages.ask(token, f"units/{key}/chat", {"side": side, "number": number, "text": "Hello there."})
+                    pages.ask(
+                        token, f"units/{key}/chat", {"side": side, "number": number, "text": "Hello there."}
+                    )
             pages.ask(token, f"units/{key}/answers", {"answers": answers})
             step = pages.ask(token, "next")
     pages.client.event_hooks["response"].clear()
@@ -233,7 +238,7 @@ def test_neither_letter_nor_order_tells_which_system_it_is(opened: Any):
             pages.ask(token, f"units/{step['unit']['key']}/answers", {"answers": {"better": "A"}})
             step = pages.ask(token, "next")
         assert len(order) == 20
-        unlike += sum(one != other for one, other in zip(order, order[1:], strict=False))
+        unlike += sum(one != other for one, other in pairwise(order))
         first += order
     assert sum(first) == 20  # each unit was shown once each way
     assert 8 < unlike < 31  # and no pattern within a rater

@@ -66,7 +66,8 @@ def test_units_grow_at_the_same_pace():
 
 def test_a_rater_sees_the_systems_equally_often():
     units = [
-        UnitState(number, f"u{number}", f"i{number // 3}", (("x", "y", "z")[number % 3],)) for number in range(60)
+        UnitState(number, f"u{number}", f"i{number // 3}", (("x", "y", "z")[number % 3],))
+        for number in range(60)
     ]
     seen: Counter[str] = Counter()
     had: set[int] = set()
@@ -102,9 +103,7 @@ def test_the_side_a_system_is_shown_on_alternates_and_begins_by_chance():
     first = Counter(sides(unit, 1)[0] for unit in units)
     assert 60 < first[0] < 140
     for unit in units[:5]:
-        order = [
-            sides(UnitState(unit.id, unit.key, "i", unit.systems, given=times), 1) for times in range(4)
-        ]
+        order = [sides(UnitState(unit.id, unit.key, "i", unit.systems, given=times), 1) for times in range(4)]
         assert order[0] == order[2] != order[1] == order[3]
 
 
@@ -134,7 +133,9 @@ def test_a_failed_check_is_known_whatever_side_it_was_shown_on():
     assert not checks_failed({"warm.A": 5}, {"warm.A": 1, "warm.B": 5}, (1, 0))
 
 
-@given(st.lists(st.sampled_from(["a", "b", "tie"]), min_size=3, max_size=3), st.sampled_from(["a", "b", "tie"]))
+@given(
+    st.lists(st.sampled_from(["a", "b", "tie"]), min_size=3, max_size=3), st.sampled_from(["a", "b", "tie"])
+)
 def test_with_a_fourth_rater_there_is_always_a_verdict(votes: list[str], fourth: str):
     more = wanted(votes, MIME) - 3
     assert majority([*votes, *([fourth] * more)]) is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from study_making import CHAT, LIKERT, PREFERENCE, frozen_study, item, open_store, write_study
@@ -13,9 +15,9 @@ from allears.corpora.empathetic_dialogues import EMOTIONS
 from allears.errors import AllearsError
 from allears.study import systems as system_files
 from allears.study.design import SystemSpec, read_design
-from allears.study.frozen import freeze, load_frozen
+from allears.study.frozen import freeze, load_frozen, said_alike
 from allears.study.items import read_items
-from allears.study.systems import fingerprint, open_talker, outputs_of
+from allears.study.systems import fingerprint, open_talker, open_talkers, outputs_of
 from allears.study.units import build_units
 
 
@@ -89,7 +91,10 @@ def test_a_bad_line_of_outputs_is_named(tmp_path: Path):
 
 
 def test_the_last_reply_becomes_the_gold_response(tmp_path: Path):
-    talk = {**item(0), "turns": [{"speaker": "seeker", "text": "Look!"}, {"speaker": "supporter", "text": "Wow."}]}
+    talk = {
+        **item(0),
+        "turns": [{"speaker": "seeker", "text": "Look!"}, {"speaker": "supporter", "text": "Wow."}],
+    }
     gold = '\n[[systems]]\nname = "gold"\ngold = true\n'
     made = write_study(tmp_path / "eggs", LIKERT, items=[talk], systems=["one"], more=gold)
     changed(made / "study.toml", "[items]", "[items]\nlast_reply = true")
@@ -196,3 +201,51 @@ def test_the_frozen_card_says_when_and_what(folder: Path):
     card = json.loads((folder / "frozen" / "frozen.json").read_text())
     assert set(card["systems"]) == {"one", "three"}
     assert set(card["files"]) == {"items.jsonl", "outputs.jsonl"}
+
+
+def test_systems_that_say_the_same_are_told(tmp_path: Path):
+    design, frozen = frozen_study(write_study(tmp_path / "a", PREFERENCE, systems=["one", "two", "three"]))
+    assert said_alike(design, frozen) == {("one", "two"): 4}
+
+
+class Listening:
+    """A listener that says whose voice it has."""
+
+    selector = None
+
+    def __init__(self, voice: str) -> None:
+        self.voice = voice
+
+    def with_voice(self, voice: Any) -> Listening:
+        return Listening(voice.name)
+
+    def respond(self, message: str, conversation: Any, *, seed: int = 0) -> SimpleNamespace:
+        return SimpleNamespace(text=f"{self.voice}: {len(conversation.turns)} lines before {message!r}")
+
+
+def test_voices_of_one_bundle_share_their_listener_and_answer_for_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from allears.listener import voices
+    from allears.listener.listener import Listener
+
+    opened: list[str] = []
+
+    def open_listener(bundle: str, *, voice: str) -> Listening:
+        opened.append(voice)
+        return Listening(voice)
+
+    monkeypatch.setattr(Listener, "from_bundle", open_listener)
+    monkeypatch.setattr(voices, "open_voice", lambda name, bundle, selector: voices.Voice(name))
+    found = open_talkers([SystemSpec("a", voice="retrieval"), SystemSpec("b", bundle="default")], tmp_path)
+    assert opened == ["retrieval"]
+    said = [Turn(Role.SEEKER, "Hi."), Turn(Role.SUPPORTER, "Hello."), Turn(Role.SEEKER, "I passed!")]
+    assert found["a"].reply(said) == "retrieval: 2 lines before 'I passed!'"
+    assert found["b"].reply(said) == "default: 2 lines before 'I passed!'"
+    with pytest.raises(AllearsError, match="the last line of an item is the supporter's"):
+        found["b"].reply(said[:2])
+
+
+def test_an_address_that_is_none_is_told(tmp_path: Path):
+    with pytest.raises(AllearsError, match="expected an address such as"):
+        open_talker(SystemSpec("x", endpoint="localhost", model="m"), tmp_path)

@@ -205,11 +205,21 @@ def test_bradley_terry_of_two_is_the_logarithm_of_the_odds():
 
 
 def test_bradley_terry_is_the_logistic_regression_of_statsmodels():
-    rows = results({("a", "b"): (14, 6), ("a", "c"): (15, 9), ("b", "c"): (8, 11), ("c", "d"): (13, 4), ("a", "d"): (9, 3)})
+    rows = results(
+        {
+            ("a", "b"): (14, 6),
+            ("a", "c"): (15, 9),
+            ("b", "c"): (8, 11),
+            ("c", "d"): (13, 4),
+            ("a", "d"): (9, 3),
+        }
+    )
     ranking = bradley_terry(rows)
     assert ranking is not None
     names = ["a", "b", "c", "d"]
-    design = np.array([[(name == one) - (name == other) for name in names[1:]] for one, other, _ in rows], float)
+    design = np.array(
+        [[(name == one) - (name == other) for name in names[1:]] for one, other, _ in rows], float
+    )
     fitted = sm.Logit(np.array([float(better == one) for one, _, better in rows]), design).fit(disp=0)
     theirs = np.array([0.0, *fitted.params])
     mine = {each.system: each.value for each in ranking.strengths}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -126,7 +128,9 @@ def test_the_same_answer_again_is_stored_once_and_another_is_refused(url: str, t
 
 def test_an_answer_that_comes_too_soon_is_not_taken(url: str, tmp_path: Path):
     clock = Hands()
-    with open_store(url, write_study(tmp_path / "a", LIKERT, systems=["one"], least_seconds=5), clock) as store:
+    with open_store(
+        url, write_study(tmp_path / "a", LIKERT, systems=["one"], least_seconds=5), clock
+    ) as store:
         rater = ready_rater(store)
         key = taken(store, rater).key
         clock.now += 2
@@ -138,7 +142,9 @@ def test_an_answer_that_comes_too_soon_is_not_taken(url: str, tmp_path: Path):
         assert store.answered()[0].seconds == pytest.approx(5)
 
 
-@pytest.mark.parametrize("answers", [{}, {"empathy": 0}, {"empathy": 6}, {"empathy": "3"}, {"empathy": True}, {"other": 1}])
+@pytest.mark.parametrize(
+    "answers", [{}, {"empathy": 0}, {"empathy": 6}, {"empathy": "3"}, {"empathy": True}, {"other": 1}]
+)
 def test_an_answer_that_was_not_offered_is_refused(sqlite_url: str, tmp_path: Path, answers: dict):
     with open_store(sqlite_url, write_study(tmp_path / "a", LIKERT, systems=["one"])) as store:
         rater = ready_rater(store)
@@ -248,7 +254,9 @@ def test_who_declines_is_given_nothing(sqlite_url: str, tmp_path: Path):
 
 
 def test_chats_are_kept_line_by_line_and_needed_before_an_answer(url: str, tmp_path: Path):
-    systems = "".join(f'\n[[systems]]\nname = "{name}"\nendpoint = "http://a/v1"\nmodel = "m"\n' for name in "xy")
+    systems = "".join(
+        f'\n[[systems]]\nname = "{name}"\nendpoint = "http://a/v1"\nmodel = "m"\n' for name in "xy"
+    )
     with open_store(url, write_study(tmp_path / "a", CHAT, more=systems)) as store:
         rater = ready_rater(store)
         given = taken(store, rater)
@@ -303,6 +311,49 @@ def test_the_database_itself_takes_no_second_answer_of_a_rater_to_a_unit(sqlite_
         rater = ready_rater(store)
         given = taken(store, rater)
         unit = next(key for key, each in store._units.items() if each == given.unit)
-        row = {"key": "x", "rater": rater.id, "unit": unit, "sides": "0", "state": "open", "given": 0.0, "touched": 0.0}
+        row = {
+            "key": "x",
+            "rater": rater.id,
+            "unit": unit,
+            "sides": "0",
+            "state": "open",
+            "given": 0.0,
+            "touched": 0.0,
+        }
         with pytest.raises(IntegrityError), store.database.writing() as connection:
             connection.execute(insert(assignments).values(**row))
+
+
+def test_many_who_ask_at_the_same_moment_at_two_servers_do_not_get_a_unit_too_often(url: str, tmp_path: Path):
+    folder = write_study(tmp_path / "a", LIKERT, items=2, systems=["one"], per_unit=3)
+    with open_store(url, folder) as one, open_store(url, folder) as other:
+        people = [ready_rater(one) for _ in range(24)]
+        start = threading.Barrier(len(people))
+
+        def ask(place: int) -> str:
+            start.wait()
+            given = (one, other)[place % 2].next(people[place])
+            return given.unit.key if given is not None else ""
+
+        with ThreadPoolExecutor(len(people)) as pool:
+            got = Counter(pool.map(ask, range(len(people))))
+    assert got == {"0/0": 3, "1/0": 3, "": 18}
+
+
+def test_the_same_seed_and_the_same_arrivals_give_the_same_assignment(tmp_path: Path):
+    def assigned(database: str, folder: Path) -> list[tuple[str, tuple[int, ...]]]:
+        with open_store(str(tmp_path / database), folder) as store:
+            found = []
+            for _ in range(3):
+                rater = ready_rater(store)
+                while (given := store.next(rater)) is not None:
+                    found.append((given.unit.key, given.order))
+                    store.answer(rater, given.key, {"better": "tie"})
+            return found
+
+    folder = write_study(tmp_path / "a", PREFERENCE, items=6, systems=["one", "three"])
+    first = assigned("1.db", folder)
+    assert assigned("2.db", folder) == first
+    text = (folder / "study.toml").read_text()
+    (folder / "study.toml").write_text(text.replace("seed = 7", "seed = 8"))
+    assert assigned("3.db", folder) != first

@@ -91,6 +91,8 @@ def test_polarities_are_split_as_mime_does(likert: Design, ratings: list[Judgeme
     assert row["MIME Pos"] == "1.00"
     assert row["MIME Neg"] == "3.89"
     assert row["MoEL Pos"] == "–"
+    best = [name for name, cell in zip(table.header, table.rows[0], strict=True) if cell.bold]
+    assert best == ["MIME Neg", "Gold Pos"]
 
 
 def test_every_emotion_has_its_row(likert: Design, ratings: list[Judgement]):
@@ -120,9 +122,12 @@ def preference(count: str = "majority", names: tuple[str, ...] = ("MIME", "MoEL"
     )
 
 
-def voted(unit: str, votes: list[str], systems: tuple[str, str] = ("MoEL", "MIME"), emotion: str = "") -> list[Judgement]:
+def voted(
+    unit: str, votes: list[str], systems: tuple[str, str] = ("MoEL", "MIME"), emotion: str = ""
+) -> list[Judgement]:
     return [
-        Judgement(f"r{place}", unit, unit, "better", vote, "", systems, emotion) for place, vote in enumerate(votes)
+        Judgement(f"r{place}", unit, unit, "better", vote, "", systems, emotion)
+        for place, vote in enumerate(votes)
     ]
 
 
@@ -150,7 +155,9 @@ def test_mimes_table_3_comes_out_of_its_counts():
     table = by_name(preference_tables(preference(), rows))["wins-better"]
     row = dict(zip(table.header, texts(table)[0], strict=True))
     assert (row["Wins"], row["Loses"], row["Tie"]) == ("39.06%", "28.12%", "32.81%")
-    assert float(row["p"]) == pytest.approx(sign_test([1] * 50 + [0] * 36, [0] * 50 + [1] * 36).p_value, abs=5e-4)
+    assert float(row["p"]) == pytest.approx(
+        sign_test([1] * 50 + [0] * 36, [0] * 50 + [1] * 36).p_value, abs=5e-4
+    )
     assert int(row["More ratings"]) > 0
 
 
@@ -193,6 +200,16 @@ def test_many_systems_are_ranked():
     assert [cells[1] for cells in texts(table)] == ["a", "b", "c"]
 
 
+def test_wins_are_also_told_by_polarity_and_by_emotion():
+    rows = voted("1", ["MIME"] * 3, emotion="sad") + voted("2", ["MoEL"] * 3, emotion="proud")
+    tables = by_name(preference_tables(preference(), rows))
+    assert [cells[1:4] for cells in texts(tables["wins-polarity-better"])] == [
+        ["positive", "0.00%", "100.00%"],
+        ["negative", "100.00%", "0.00%"],
+    ]
+    assert [cells[1] for cells in texts(tables["wins-emotion-better"])] == ["proud", "sad"]
+
+
 # --- annotations
 
 
@@ -221,7 +238,9 @@ def test_pecs_table_aggregates_by_majority_and_tests_against_the_control_group()
         ["Sentiment", "1.00 ± 0.00", "0.00 ± 0.00"],
         ["Empathy", "1.00 ± 0.00", "0.00 ± 0.00"],
     ]
-    rows += annotated("happy", "h10", ["negative"] * 3, ["no"] * 3) + annotated("control", "c10", ["positive"] * 3, ["yes"] * 3)
+    rows += annotated("happy", "h10", ["negative"] * 3, ["no"] * 3) + annotated(
+        "control", "c10", ["positive"] * 3, ["yes"] * 3
+    )
     (sentiment, empathy) = texts(by_name(annotation_tables(design, rows))["group-tests"])
     assert sentiment[1] == empathy[1] == "happy > control"
     assert empathy[5] == "< 0.001"
@@ -231,7 +250,9 @@ def test_a_split_without_majority_counts_as_its_mean():
     design = parse_design(shipped_design("empathy-annotation"))
     question = design.question("sentiment")
     assert isinstance(question, Choice)
-    rows = annotated("g", "1", ["negative", "neutral", "positive"], []) + annotated("g", "2", ["positive", "positive", "negative"], [])
+    rows = annotated("g", "1", ["negative", "neutral", "positive"], []) + annotated(
+        "g", "2", ["positive", "positive", "negative"], []
+    )
     assert unit_values(rows, question) == {"1": ("g", 0.0), "2": ("g", 1.0)}
 
 
@@ -258,7 +279,11 @@ def test_agreement_leaves_the_fourth_opinion_to_alpha():
 
 
 TABLE = Table(
-    "t", "A & B", ("Model", "Score_1"), ((Cell("50% <x>|", italic=True), Cell("3.10 ± 0.12", bold=True)),), ("p < 0.05.",)
+    "t",
+    "A & B",
+    ("Model", "Score_1"),
+    ((Cell("50% <x>|", italic=True), Cell("3.10 ± 0.12", bold=True)),),
+    ("p < 0.05.",),
 )
 
 
@@ -297,6 +322,8 @@ def test_a_report_has_all_three_and_pictures(likert: Design, ratings: list[Judge
     assert "plots/ratings.svg" in (tmp_path / "report.html").read_text()
     before = (tmp_path / "plots" / "ratings.svg").read_text()
     assert "<svg" in before
+    write_report(report, likert, tmp_path)
+    assert (tmp_path / "plots" / "ratings.svg").read_text() == before
 
 
 @pytest.mark.parametrize("name", ["preference", "empathy-annotation"])

@@ -38,7 +38,8 @@ def chat(
     country: str | None = typer.Option(
         None,
         "--country",
-        help="Whose help lines to name, as in GB; a code that is not listed says which are. Default: your locale's.",
+        help="Whose help lines to name, as in GB; ZZ for international ones. A code that is not listed says which are. "
+        "Default: your locale's.",
         show_default=False,
     ),
     seed: int = typer.Option(

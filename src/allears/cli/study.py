@@ -112,10 +112,16 @@ def freeze(folder: Path = FOLDER) -> None:
     """
     from allears.study.design import read_design
     from allears.study.frozen import freeze as freeze_study
+    from allears.study.frozen import said_alike
 
-    frozen = freeze_study(read_design(folder), folder, watch=watched)
+    design = read_design(folder)
+    frozen = freeze_study(design, folder, watch=watched)
     outputs = sum(len(each) for each in frozen.outputs.values())
     _say(f"{folder}: {len(frozen.items)} items and {outputs} outputs are frozen ({frozen.digest[:12]})")
+    for (one, other), count in said_alike(design, frozen).items():
+        _say(
+            f"{one} and {other} say the same for {count} of {len(frozen.items)} items; there people can only tie"
+        )
 
 
 @app.command("dry-run")
@@ -134,7 +140,9 @@ def dry_run(
         0.5, "--effect", help="How much better the first system is than the last, in points of five."
     ),
     studies: int = typer.Option(50, "--studies", min=0, help="How many studies to simulate for the power."),
-    seed: int = typer.Option(0, "--seed", help="The same seed simulates the same people."),
+    seed: int = typer.Option(
+        0, "--seed", help="Who the simulated people are. Who gets which unit is chance."
+    ),
     out: Path | None = typer.Option(
         None, "--out", help="Write the report on the simulated answers here.", show_default=False
     ),
@@ -205,16 +213,12 @@ def serve(
     from allears.serve.run import address, listen, log_to_standard_error, run
     from allears.study.app import StudySettings, create_study_app
     from allears.study.session import Sessions
-    from allears.study.systems import open_talker
+    from allears.study.systems import open_talkers
 
     settings = StudySettings(host=host, port=port, hosts=tuple(allow_host))
     log_to_standard_error(quiet=quiet)
-    with _opened(folder, database) as (design, frozen, store), listen(settings) as opened:
-        talkers = {}
-        if design.chat is not None:
-            talkers = {
-                spec.name: open_talker(spec, folder) for spec in watched(design.systems, "opening systems")
-            }
+    with _opened(folder, database, sources=True) as (design, frozen, store), listen(settings) as opened:
+        talkers = open_talkers(design.systems, folder) if design.chat is not None else {}
         app = create_study_app(Sessions(design, frozen, store, talkers), settings)
         _say(f"{address(opened)}/study#open={store.open_token}")
         _say(
@@ -323,14 +327,17 @@ def withdraw(
 
 
 @contextmanager
-def _opened(folder: Path, database: str | None) -> Iterator[tuple[Design, Frozen, Store]]:
+def _opened(
+    folder: Path, database: str | None, *, sources: bool = False
+) -> Iterator[tuple[Design, Frozen, Store]]:
+    """A study and its answers; with `sources` only if the systems themselves are as they were."""
     from allears.study.design import read_design
     from allears.study.frozen import load_frozen
     from allears.study.store import Store
     from allears.study.units import build_units
 
     design = read_design(folder)
-    frozen = load_frozen(design, folder)
+    frozen = load_frozen(design, folder, sources=sources)
     url = database or str(folder / ANSWERS)
     with Store(url, design, build_units(design, frozen), frozen.digest) as store:
         yield design, frozen, store

@@ -1,7 +1,8 @@
 """What a small generator computes, laid out for an exported graph: the same numbers as `nn.decoder`, fewer copies.
 
-The state of a search lies in one array for each layer, so that no step has to cut it apart. Rows that answer the same prompt share its source: row r of R reads source r mod G, where G
-divides R. So three proposals cost one reading, and every step goes through a source once for all of them.
+The state of a search lies in one array for each layer, so that no step has to cut it apart. Rows that answer the same
+prompt share its source: row r of R reads source r mod G, where G divides R. So three proposals cost one reading, and
+every step goes through a source once for all of them.
 """
 
 from __future__ import annotations

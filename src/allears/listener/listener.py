@@ -41,7 +41,7 @@ from allears.listener.ranking import Moment, Weights, rank
 from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.patterns import pattern_table
 from allears.listener.safety.reader_head import RISK, ReaderHead
-from allears.listener.safety.replies import countries, fixed_reply
+from allears.listener.safety.replies import ELSEWHERE, countries, fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
 from allears.listener.senses import Senses, mood
@@ -271,7 +271,7 @@ class Listener:
     def _country(self, conversation: Conversation) -> str | None:
         """Where the person said they are, if help lines are listed for it."""
         said = conversation.labels.get("country")
-        return said if said in countries() else self.country
+        return said if said in countries() or said == ELSEWHERE else self.country
 
     def _understand(self, turns: Sequence[TurnState]) -> None:
         """What was read, together with what is known of the conversation."""

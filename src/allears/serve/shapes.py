@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from allears.conversation import Conversation, Persona, Role
 from allears.listener.safety.dangers import Danger, Phase, SafetyState
-from allears.listener.safety.replies import countries
+from allears.listener.safety.replies import ELSEWHERE, countries
 from allears.memory import Counts, StoredSentence, Summary
 from allears.memory.choices import COUNTRY_LABEL
 from allears.serve.settings import LONGEST_MESSAGE
@@ -39,7 +39,7 @@ def _is_strategy(name: str | None) -> str | None:
 
 
 def _is_country(code: str | None) -> str | None:
-    if code is not None and code.upper() not in countries():
+    if code is not None and code.upper() not in (*countries(), ELSEWHERE):
         raise ValueError("no help lines are listed for this country; GET /api/help has the list")
     return None if code is None else code.upper()
 

@@ -35,6 +35,17 @@ class Frozen:
     not_fixed: tuple[str, ...] = ()  # systems behind an address: nothing says that they stay the same
 
 
+def said_alike(design: Design, frozen: Frozen) -> dict[tuple[str, str], int]:
+    """For how many items two systems that are compared say the same, where they do."""
+    if design.shown_systems != 2 or not frozen.outputs:
+        return {}
+    counts = {
+        (one, other): sum(frozen.outputs[one][item] == frozen.outputs[other][item] for item in frozen.items)
+        for one, other in design.system_pairs()
+    }
+    return {pair: count for pair, count in counts.items() if count}
+
+
 def design_digest(design: Design) -> str:
     """Of what people see and how it is assigned. Texts around it, counts and codes may be mended later."""
     parts = {
@@ -82,8 +93,12 @@ def freeze(design: Design, folder: Path, *, watch: Watch = unwatched) -> Frozen:
     return load_frozen(design, folder)
 
 
-def load_frozen(design: Design, folder: Path) -> Frozen:
-    """What was frozen, if nothing of it changed since."""
+def load_frozen(design: Design, folder: Path, *, sources: bool = True) -> Frozen:
+    """What was frozen, if nothing of it changed since.
+
+    `sources`: also the systems themselves must be as they were, which matters as long as people answer. A report may
+    be made when they are long gone.
+    """
     target = folder / FOLDER
     again = f"restore it, or run `allears study freeze {folder}` and begin a new study"
     card = _card(target / CARD, folder)
@@ -95,7 +110,7 @@ def load_frozen(design: Design, folder: Path) -> Frozen:
     for name, known in card["files"].items():
         if _sha256(_read(target / name)) != known:
             raise AllearsError(f"{target / name}: it changed since the study was frozen; {again}")
-    for spec in design.systems:
+    for spec in design.systems if sources else ():
         if fingerprint(spec, folder) != card["systems"].get(spec.name):
             raise AllearsError(f"the system {spec.name!r} changed since the study was frozen; {again}")
     items: dict[str, Item] = {}

@@ -83,7 +83,7 @@ class Pairing:
                 return list(json.loads(stored))
             own = self._used(connection, rater.id)
             found = offered_emotions(
-                self.describe, self._used(connection), own, self.store.design.seed, rater.name
+                self.describe, self._used(connection), own, self.store.design.seed, str(rater.id)
             )
             connection.execute(update(raters).where(raters.c.id == rater.id).values(offer=json.dumps(found)))
             return found
@@ -139,8 +139,7 @@ class Pairing:
             current = self._current(connection, rater.id)
             if current is None:
                 return PairState(OVER)
-            fresh = now - current.seen < SEEN_EVERY
-            if fresh and current.state == PAIRED:
+            if now - current.seen < SEEN_EVERY:
                 return self._seen_by(connection, current, now)
         with self.store.locked() as connection:
             connection.execute(update(situations).where(situations.c.id == current.id).values(seen=now))

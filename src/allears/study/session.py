@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from allears.conversation import Role, Turn
@@ -59,9 +61,12 @@ class Sessions:
     ) -> None:
         self.design, self.frozen, self.store = design, frozen, store
         self.talkers = dict(talkers or {})
+        # a model answers one rater at a time: nothing says that it may be asked from two threads
+        self._turns = {name: threading.Lock() for name in self.talkers}
         self.pairing = Pairing(store) if design.collects else None
         self.screen = require_crisis_screening(screen or CrisisScreen())
         self._sleep = sleep
+        self._known_danger = lru_cache(maxsize=256)(self._in_danger)
 
     # --- steps
 
@@ -155,7 +160,9 @@ class Sessions:
     def _reply(self, given: Given, place: int, turns: Sequence[Turn], number: int) -> str:
         system = given.unit.systems[place]
         seed = seeded.below(2**31, self.design.seed, given.key, system, number)
-        said = self.talkers[system].reply(turns, self.frozen.items[given.unit.item].persona, seed=seed)
+        persona = self.frozen.items[given.unit.item].persona
+        with self._turns[system]:
+            said = self.talkers[system].reply(turns, persona, seed=seed)
         return " ".join(said.split()) or "..."
 
     def _told(self, lines: Sequence[tuple[str, bool]], *, care: bool) -> dict[str, Any]:
@@ -209,8 +216,9 @@ class Sessions:
             return {**shown, "text": _LEFT}
         if found.state != "talking":
             return shown
-        mine = [Turn(Role.SEEKER if who == "you" else Role.SUPPORTER, text) for who, text in found.turns]
-        care = bool(mine) and mine[-1].speaker is Role.SEEKER and bool(self._in_danger(mine))
+        mine = tuple(Turn(Role.SEEKER if who == "you" else Role.SUPPORTER, text) for who, text in found.turns)
+        # a page looks twice a second, and what was said stays the same for longer
+        care = bool(mine) and mine[-1].speaker is Role.SEEKER and bool(self._known_danger(mine))
         return {
             **shown,
             "talk": found.talk,

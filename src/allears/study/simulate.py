@@ -21,13 +21,14 @@ from allears.study.analysis.means import holm
 from allears.study.analysis.preferences import compared, preferred, score, verdicts
 from allears.study.analysis.ratings import system_tests
 from allears.study.answers import by_system
+from allears.study.blocks import Choice, Likert
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
 from allears.study.session import Sessions
 from allears.study.store import COUNTED, Rater, Store
 from allears.study.truth import Truth
-from allears.study.units import Unit, build_units
+from allears.study.units import build_units
 
 ROUNDS = 20
 PATIENCE = 20.0  # seconds that a simulated person waits for a partner
@@ -147,7 +148,8 @@ class Simulation:
                 if self._chance(number, step["unit"]["key"], "leaves") < self.crowd.leaving:
                     self.left += 1
                     return
-                self._answer(rater, step["unit"]["key"], 0.0 if careless else self.crowd.quality)
+                quality = 0.0 if careless else self.crowd.quality
+                self._answer(rater, step["unit"]["key"], number, quality)
             elif step["stage"] == "describe":
                 emotions: list[str] = step["describe"]["emotions"]
                 sessions.describe(rater, emotions[0], "Something happened to me that I remember well.")
@@ -157,34 +159,33 @@ class Simulation:
             else:
                 return
 
-    def _answer(self, rater: Rater, key: str, quality: float) -> None:
+    def _answer(self, rater: Rater, key: str, number: int, quality: float) -> None:
         given = self.sessions.store.given(rater, key)
+        who = f"rater {number}"  # not by the random name: the same seed gives the same people
+        answers = self.truth.answers(given.unit, given.order, who, quality)
         if given.unit.check is not None:
-            self.sessions.answer(rater, key, self._check_answers(given.unit.check, given.order, quality))
+            answers |= self._check_answers(given.unit.check, given.order, reads=quality > 0)
+            self.sessions.answer(rater, key, answers)
             return
         chat = self.sessions.design.chat
         for side in "AB"[: chat.systems] if chat is not None else "":
             for turn in range(chat.least_turns if chat is not None else 0):
                 self.sessions.say(rater, key, side, 2 * turn, _LINES[turn % len(_LINES)])
-        # by the study's own names, so that the same seed gives the same answers
-        self.sessions.answer(rater, key, self.truth.answers(given.unit, given.order, rater.name, quality))
+        self.sessions.answer(rater, key, answers)
         self.acknowledged.append(key)
 
-    def _check_answers(self, check: int, order: Sequence[int], quality: float) -> dict[str, Any]:
-        """Whoever reads does what a check says; who does not answers as always."""
+    def _check_answers(self, check: int, order: Sequence[int], *, reads: bool) -> dict[str, Any]:
+        """Whoever reads does what a check says; who does not misses it."""
         design = self.sessions.design
-        unit = Unit(f"check/{check}", "check", tuple(each.name for each in design.systems[:2]))
-        answers = self.truth.answers(unit, order[: design.shown_systems], "anyone", 0.0)
-        if quality <= 0:
-            return answers
+        found: dict[str, Any] = {}
         for key, expected in design.checks.items[check].expect.items():
             name, _, side = key.partition(".")
+            place = f"{name}.{'AB'[list(order).index('AB'.index(side))]}" if side else key
             value = expected
             if expected in ("first", "second"):
                 value = "AB"[list(order).index(0 if expected == "first" else 1)]
-            place = f"{name}.{'AB'[list(order).index('AB'.index(side))]}" if side else key
-            answers[place] = value
-        return answers
+            found[place] = value if reads else _another(design, name, value)
+        return found
 
     def _talk(self, rater: Rater) -> bool:
         """Both talks with whoever comes; False if nobody did."""
@@ -236,6 +237,16 @@ class Simulation:
 
     def _chance(self, *words: object) -> float:
         return seeded.number(self.seed, *words) / 2**64
+
+
+def _another(design: Design, key: str, value: Any) -> Any:
+    """An answer that may be given and is not this one."""
+    question = design.question(key)
+    if isinstance(question, Likert):
+        return value % question.points + 1
+    if isinstance(question, Choice):
+        return next(option.key for option in question.options if option.key != value)
+    return "A" if value != "A" else "B"
 
 
 # --- power

@@ -247,7 +247,7 @@ class Store:
                         return kept
             chosen = assignment.choose(
                 list(states.values()),
-                self._rater_state(rater.name, mine),
+                self._rater_state(rater.id, mine),
                 self.design.raters,
                 self.design.checks,
                 self.design.seed,
@@ -486,11 +486,12 @@ class Store:
             for key, unit in self._units.items()
         }  # fmt: skip
 
-    def _rater_state(self, name: str, mine: Sequence[Row[Any]]) -> RaterState:
+    def _rater_state(self, rater: int, mine: Sequence[Row[Any]]) -> RaterState:
+        """Chance goes by who came when, not by the random name: the same seed gives the same assignment again."""
         answered = [row for row in mine if row.state in (COUNTED, SPARE)]
         real = [self._units[row.unit] for row in answered if self._units[row.unit].check is None]
         return RaterState(
-            name,
+            str(rater),
             done=len(real),
             had=frozenset(row.unit for row in answered),
             had_items=frozenset(unit.item for unit in real),

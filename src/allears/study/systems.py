@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -80,8 +81,8 @@ def open_talker(spec: SystemSpec, folder: Path) -> Talker:
     """A system that can be asked."""
     if spec.endpoint:
         return _endpoint(spec)
-    if spec.voice or (spec.bundle and not spec.candidates):
-        return _Listening(spec.bundle or "default", spec.voice or "default", folder)
+    if _listens(spec):
+        return _Listening(_listener(spec, folder))
     model = spec.run or spec.bundle
     path = folder / model if model != "default" and (folder / model).exists() else Path(model)
     if spec.candidates:
@@ -89,6 +90,41 @@ def open_talker(spec: SystemSpec, folder: Path) -> Talker:
     from allears.generation.loading import load_generator
 
     return _Writing(load_generator(path))
+
+
+def open_talkers(specs: Iterable[SystemSpec], folder: Path) -> dict[str, Talker]:
+    """Several systems. Voices of the same bundle share all but their words."""
+    from allears.listener.voices import open_voice
+
+    shared: dict[str, Any] = {}
+    found: dict[str, Talker] = {}
+    for spec in specs:
+        if not _listens(spec):
+            found[spec.name] = open_talker(spec, folder)
+            continue
+        bundle = _bundle(spec, folder)
+        known = shared.get(str(bundle))
+        if known is None:
+            known = shared[str(bundle)] = _listener(spec, folder)
+        else:
+            known = known.with_voice(open_voice(spec.voice or "default", bundle, selector=known.selector))
+        found[spec.name] = _Listening(known)
+    return found
+
+
+def _listens(spec: SystemSpec) -> bool:
+    return bool(spec.voice or (spec.bundle and not spec.candidates))
+
+
+def _listener(spec: SystemSpec, folder: Path) -> Any:
+    from allears.listener.listener import Listener
+
+    return Listener.from_bundle(_bundle(spec, folder), voice=spec.voice or "default")
+
+
+def _bundle(spec: SystemSpec, folder: Path) -> Path | str:
+    name = spec.bundle or "default"
+    return folder / name if name != "default" and (folder / name).exists() else name
 
 
 def _endpoint(spec: SystemSpec) -> Talker:
@@ -152,11 +188,8 @@ class _Choosing:
 class _Listening:
     """The whole listener, with one of its voices."""
 
-    def __init__(self, bundle: str, voice: str, folder: Path) -> None:
-        from allears.listener.listener import Listener
-
-        path = folder / bundle if bundle != "default" and (folder / bundle).exists() else bundle
-        self.listener = Listener.from_bundle(path, voice=voice)
+    def __init__(self, listener: Any) -> None:
+        self.listener = listener
 
     def reply(self, turns: Sequence[Turn], persona: Sequence[str] = (), *, seed: int = 0) -> str:
         *before, last = turns
@@ -186,7 +219,7 @@ def fingerprint(spec: SystemSpec, folder: Path) -> str:
     else:
         digest.update(f"{spec.source} {spec.voice}".encode())
         for path in _model_folders(spec, folder):
-            for file in sorted(each for each in path.rglob("*") if each.is_file()):
+            for file in sorted(each for each in path.rglob("*") if each.is_file() and each.suffix != ".pyc"):
                 digest.update(str(file.relative_to(path)).encode())
                 digest.update(hashlib.sha256(_content(file)).digest())
         if spec.candidates:
@@ -208,6 +241,11 @@ def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
 
         named.append("default" if spec.voice in VOICES else spec.voice)
     found: list[Path] = []
+    if _listens(spec):  # a listener also answers from its pool, and one voice has weights of its own
+        from allears.generation.causal import SMOLLM2_FOLDER
+
+        package = Path(str(files("allears.listener")))
+        found += [package / "pool", *([SMOLLM2_FOLDER] if spec.voice == "smollm2" else [])]
     for name in named:
         path = default_bundle() if name == "default" else folder / name
         path = path if path.exists() else Path(name)

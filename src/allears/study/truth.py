@@ -29,10 +29,10 @@ class Truth:
     seed: int = 0
 
     def level(self, system: str) -> float:
-        """How good a system is, above the worst."""
+        """How good a system is, above the worst. Attention checks have no system."""
         names = [each.name for each in self.design.systems]
-        if len(names) < 2:
-            return self.effect
+        if len(names) < 2 or system not in names:
+            return 0.0
         return self.effect * (len(names) - 1 - names.index(system)) / (len(names) - 1)
 
     def answers(self, unit: Unit, order: Sequence[int], rater: str, quality: float) -> dict[str, Any]:
@@ -42,11 +42,12 @@ class Truth:
             attentive = self._chance(rater, unit.key, question.key, "reads") < quality
             if isinstance(question, Likert) and self.design.shown_systems == 2:
                 for place, which in enumerate(order):
-                    key = f"{question.key}.{SIDES[place]}"
-                    found[key] = self._scale(question, unit, unit.systems[which], rater, attentive)
+                    system = _system(unit, which)
+                    found[f"{question.key}.{SIDES[place]}"] = self._scale(
+                        question, unit, system, rater, attentive
+                    )
             elif isinstance(question, Likert):
-                system = unit.systems[0] if unit.systems else ""
-                found[question.key] = self._scale(question, unit, system, rater, attentive)
+                found[question.key] = self._scale(question, unit, _system(unit, 0), rater, attentive)
             elif isinstance(question, Preference):
                 found[question.key] = self._better(question, unit, order, rater, attentive)
             elif isinstance(question, Choice):
@@ -61,8 +62,7 @@ class Truth:
         stretch = question.points / 5
         luck = self._luck(ITEM_SPREAD, unit.item, system, question.key)
         noise = self._luck(RATER_SPREAD, rater, unit.key, system, question.key)
-        level = self.level(system) if system else 0.0
-        seen = (MIDDLE - self.effect / 2 + level + luck + noise) * stretch
+        seen = (MIDDLE - self.effect / 2 + self.level(system) + luck + noise) * stretch
         return min(question.points, max(1, round(seen)))
 
     def _better(
@@ -75,7 +75,7 @@ class Truth:
             self.level(system)
             + self._luck(ITEM_SPREAD, unit.item, system, question.key)
             + self._luck(RATER_SPREAD, rater, unit.key, system, question.key)
-            for system in (unit.systems[which] for which in order)
+            for system in (_system(unit, which) for which in order)
         )
         if question.tie and abs(one - other) < TIE_WIDTH:
             return TIE
@@ -97,6 +97,10 @@ class Truth:
     def _luck(self, spread: float, *words: object) -> float:
         share = min(1 - 1e-12, max(1e-12, self._chance(*words)))
         return spread * _NORMAL.inv_cdf(share)
+
+
+def _system(unit: Unit, which: int) -> str:
+    return unit.systems[which] if which < len(unit.systems) else ""
 
 
 def _words(question: Question) -> str:

@@ -14,7 +14,7 @@ import pytest
 from allears.errors import AllearsError
 from allears.listener.safety import replies
 from allears.listener.safety.dangers import Danger, Phase, SafetyState, Screening
-from allears.listener.safety.replies import fixed_reply, help_for
+from allears.listener.safety.replies import fixed_reply, help_for, international
 from allears.listener.safety.review import review
 
 
@@ -139,8 +139,14 @@ def test_without_a_setting_the_locale_decides_and_without_that_the_lines_are_int
         assert people.emergency == emergency
 
 
+def test_anywhere_else_has_the_international_lines_wherever_the_machine_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("allears.listener.safety.replies._own_country", lambda: "GB")
+    assert help_for() == help_for("GB")
+    assert help_for("ZZ") == international() != help_for("GB")
+
+
 def test_a_country_that_is_not_listed_is_an_error_that_says_what_to_do():
     with pytest.raises(
-        AllearsError, match=r"no help lines are listed for the country 'ZZ'.*international lines"
+        AllearsError, match=r"no help lines are listed for the country 'XX'.*international lines"
     ):
-        help_for("ZZ")
+        help_for("XX")

@@ -19,6 +19,8 @@ from allears.errors import AllearsError
 from allears.listener.safety.dangers import Danger, Screening
 from allears.listener.safety.state import CHECK_BACK
 
+ELSEWHERE = "ZZ"  # in the place of a country: one without lines of its own (CLDR's code for an unknown place)
+
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
@@ -83,8 +85,13 @@ def _in_turn(texts: Sequence[str], turn: int) -> str:
 
 
 def help_for(country: str | None = None) -> Help:
-    """Whom to call in a country. None: by the machine's locale; where that names none, the international lines."""
+    """Whom to call in a country. None: by the machine's locale; where that names none, the international lines.
+
+    `ELSEWHERE` asks for those, wherever the machine is.
+    """
     known = _all()
+    if country == ELSEWHERE:
+        return known[""]
     if country:
         found = known.get(country.strip().upper())
         if found is None:
@@ -99,7 +106,7 @@ def help_for(country: str | None = None) -> Help:
 
 def international() -> Help:
     """Whom to reach from anywhere."""
-    return _all()[""]
+    return help_for(ELSEWHERE)
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isnan
 from pathlib import Path
 
+from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
@@ -41,8 +42,9 @@ def plots(design: Design, rows: Sequence[Judgement], folder: Path) -> list[tuple
     for caption, name, figure in drawn:
         path = folder / f"{name}.svg"
         figure.tight_layout()
-        # no date inside: the same answers give the same file
-        FigureCanvasSVG(figure).print_svg(path, metadata={"Date": None})
+        # no date and no random ids inside: the same answers give the same file
+        with rc_context({"svg.hashsalt": "allears"}):
+            FigureCanvasSVG(figure).print_svg(path, metadata={"Date": None})
         found.append((caption, path))
     return found
 
@@ -110,7 +112,10 @@ def _wins(design: Design, rows: Sequence[Judgement]) -> Figure:
             share = 100 * part / each.count if each.count else 0.0
             axes.barh(place, share, left=start, color=colour)
             if share >= 6:
-                axes.text(start + share / 2, place, f"{share:.0f}", ha="center", va="center", fontsize=8)
+                ink = "white" if colour == COLOURS[0] else "black"
+                axes.text(
+                    start + share / 2, place, f"{share:.0f}", ha="center", va="center", color=ink, fontsize=8
+                )
             start += share
     names = [f"{label}: {each.system} vs. {each.against}" for label, each in reversed(found)]
     axes.set_yticks(range(len(found)), names)

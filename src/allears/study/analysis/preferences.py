@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
 
@@ -98,7 +98,7 @@ def preference_tables(design: Design, rows: Sequence[Judgement]) -> list[Table]:
         decided, split = verdicts(design, rows, question.key)
         tables.append(_wins(design, question, decided, split))
         if any(each.emotion in POLARITY_OF for each in decided):
-            tables.append(_by_polarity(design, question, decided))
+            tables += [_by_polarity(design, question, decided), _by_emotion(design, question, decided)]
         if len({name for pair in design.system_pairs() for name in pair}) > 2:
             tables += _strengths(question, decided)
     return tables
@@ -139,13 +139,13 @@ def _wins(design: Design, question: Preference, decided: Sequence[Verdict], spli
                 _more(design, each),
             )
         )
+    counted = "Every rater's judgement counts."
+    if counts_majority(design):
+        counted = "The majority of each unit's raters counts."
+        if design.raters.fourth == question.key:
+            counted += " Where it was split, one more rater was asked."
     notes = [
-        (
-            "The majority of each unit's raters counts; where it was split, one more rater was asked."
-            if counts_majority(design)
-            else "Every rater's judgement counts."
-        )
-        + " p: exact two-sided sign test, ties dropped; Holm's correction over the table.",
+        f"{counted} p: exact two-sided sign test, ties dropped; Holm's correction over the table.",
         f"Lead: wins less losses, with its 95% bootstrap interval. More ratings: for a power of {options.power:g} if "
         "the shares were what was seen.",
     ]
@@ -195,17 +195,25 @@ def _whole(share: float) -> str:
 
 
 def _by_polarity(design: Design, question: Preference, decided: Sequence[Verdict]) -> Table:
+    parts = {name: [each for each in decided if POLARITY_OF.get(each.emotion) == name] for name in POLARITIES}
+    return _split(f"wins-polarity-{question.key}", f"{shown_label(question)} by polarity", design, parts)
+
+
+def _by_emotion(design: Design, question: Preference, decided: Sequence[Verdict]) -> Table:
+    emotions = sorted({each.emotion for each in decided if each.emotion})
+    parts = {name: [each for each in decided if each.emotion == name] for name in emotions}
+    return _split(f"wins-emotion-{question.key}", f"{shown_label(question)} by emotion", design, parts)
+
+
+def _split(name: str, title: str, design: Design, parts: Mapping[str, Sequence[Verdict]]) -> Table:
     found = []
     for one, other in compared(design):
-        for polarity in POLARITIES:
-            mine = [each for each in decided if POLARITY_OF.get(each.emotion) == polarity]
+        for part, mine in parts.items():
             each = score(mine, one, other)
-            parts = (percent(each.share(part)) for part in (each.wins, each.losses, each.ties))
-            found.append(row(f"{one} vs. {other}", polarity, *parts, str(each.count), p_value(each.p)))
+            shares = (percent(each.share(count)) for count in (each.wins, each.losses, each.ties))
+            found.append(row(f"{one} vs. {other}", part, *shares, str(each.count), p_value(each.p)))
     header = ("", "Emotions", "Wins", "Loses", "Tie", "Decisions", "p")
-    return Table(
-        f"wins-polarity-{question.key}", f"{shown_label(question)} by polarity", header, tuple(found), words=2
-    )
+    return Table(name, title, header, tuple(found), ("p: sign test, not corrected.",), words=2)
 
 
 def _strengths(question: Preference, decided: Sequence[Verdict]) -> list[Table]:

@@ -55,7 +55,7 @@ def _means(
         for system in design.systems
         for question in questions
     }
-    extra = sorted({name for system in design.systems for name in system.columns})
+    extra = list(dict.fromkeys(name for system in design.systems for name in system.columns))
     grouped = any(system.group for system in design.systems)
     found = []
     for system in design.systems:
@@ -147,7 +147,10 @@ def _by_polarity(design: Design, rows: Sequence[Judgement], questions: Sequence[
             for polarity in POLARITIES
         }
         best = {
-            polarity: max((means[system.name, polarity] for system in design.systems), default=0.0)
+            polarity: max(
+                (value for (_, mine), value in means.items() if mine == polarity and not isnan(value)),
+                default=0.0,
+            )
             for polarity in POLARITIES
         }
         found.append(
