@@ -13,7 +13,7 @@ export default defineConfig({
     target: "es2023",
     assetsInlineLimit: 0, // the policy allows files of our own, not data in addresses
     reportCompressedSize: false,
-    chunkSizeWarningLimit: 700, // one file on purpose: a page that stays open over an upgrade never misses a part
+    chunkSizeWarningLimit: 700, // talking is one file on purpose: a page that stays open over an upgrade never misses a part
     license: { fileName: "licenses.md" }, // of what is built in
     modulePreload: { polyfill: false },
   },

@@ -31,6 +31,7 @@ class RealServer:
         end = time.monotonic() + PATIENCE
         while not self._is_well():
             if self._process.poll() is not None or time.monotonic() > end:
+                self.stop()
                 raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
             time.sleep(0.1)
 

@@ -17,6 +17,7 @@ from chromium import launch
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from real_server import RealServer
+from study_screenshots import draw_study_views
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images" / "web"
 SIZES = {"desktop": (1360, 860), "phone": (390, 844)}
@@ -43,6 +44,7 @@ def main() -> None:
         server.start()
         browser = launch(playwright)
         try:
+            draw_study_views(Path(place), choices.only, _study_picture(browser, choices.folder))
             conversation = _tell(server)
             for name, view in VIEWS.items():
                 if choices.only in name:
@@ -71,6 +73,20 @@ def _draw(
         begun = page.url.rpartition("#/c/")[2]
     if name == "crisis":  # it would stand in the list of every picture after it
         server.delete(f"/api/conversations/{begun}")
+
+
+def _study_picture(browser: Browser, folder: Path) -> Callable[[str, str, Callable[[Page], None]], None]:
+    """Draws one view of a study, in every size and scheme."""
+
+    def draw(name: str, url: str, view: Callable[[Page], None]) -> None:
+        for size in SIZES:
+            for scheme in SCHEMES:
+                with _page(browser, url, size, scheme) as page:
+                    view(page)
+                    page.wait_for_timeout(700)
+                    _save(page.screenshot(), folder / f"{name}-{size}-{scheme}.png")
+
+    return draw
 
 
 @contextmanager
@@ -183,7 +199,10 @@ def _listeners(page: Page, _: str) -> None:
 
 def _compare(page: Page, _: str) -> None:
     _open(page, "#/compare")
-    page.get_by_role("textbox", name="The message").fill("I got the job, and now I am scared.")
+    page.get_by_role("button", name="Add a voice").click()
+    for number, kind in ((2, "Encourage"), (3, "Suggest something")):
+        page.get_by_role("combobox", name=f"Which answer of voice {number}").select_option(label=kind)
+    page.get_by_role("textbox", name="The message").fill("I feel so alone in this town.")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_text("Runners-up").first.wait_for()
 

@@ -102,7 +102,9 @@ def test_another_answer_and_another_strategy_can_be_asked_for(page: Page) -> Non
     expect(tries.get_by_text("Suggest something.")).to_be_visible()
     assert last_reply(page) != first
     expect(messages(page)).to_have_count(2)
+    second = last_reply(page)
     page.get_by_role("button", name="Another answer").click()
+    expect(messages(page).last.locator("p").first).not_to_have_text(second)
     expect(messages(page)).to_have_count(2)
 
 

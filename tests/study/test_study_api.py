@@ -245,6 +245,19 @@ def test_neither_letter_nor_order_tells_which_system_it_is(opened: Any):
     assert {each.answers["better"] for each in pages.store.answered()} == {"A"}
 
 
+def test_a_check_counts_like_any_unit(opened: Any):
+    check = '\n[checks]\nevery = 2\n[[checks.items]]\nturns = ["Hello."]\nreplies = ["Hi."]\nexpect = { empathy = 1 }\n'
+    pages = opened(LIKERT + check, items=3, systems=["one"], per_unit=1)
+    token = pages.store.new_link()
+    pages.ask(token, "consent", {"agree": True})
+    step, shown = pages.ask(token, "begin"), []
+    while step["stage"] == "unit":
+        shown.append(step["progress"])
+        pages.ask(token, f"units/{step['unit']['key']}/answers", {"answers": {"empathy": 1}})
+        step = pages.ask(token, "next")
+    assert shown == [{"done": done, "of": 4} for done in range(4)]  # three units and a check
+
+
 def test_a_check_looks_like_any_unit(opened: Any):
     check = '\n[checks]\nevery = 2\n[[checks.items]]\nturns = ["Hello."]\nreplies = ["Hi."]\nexpect = { empathy = 1 }\n'
     pages = opened(LIKERT, items=4, systems=["one"], more=check)
@@ -327,4 +340,6 @@ def test_a_page_from_elsewhere_is_refused_and_the_facts_are_public(opened: Any):
     assert facts["title"] == "A small study"
     assert set(facts) == {"title", "about", "language", "contact", "minutes", "needs_open_token"}
     assert pages.client.get("/api/study", headers={"Origin": "https://elsewhere.example"}).status_code == 403
-    assert pages.client.get("/api/study/help?country=GB").json()["crisis"]
+    help_there = pages.client.get("/api/study/help?country=GB").json()
+    assert help_there["crisis"]
+    assert {"code": "NZ", "name": "New Zealand"} in help_there["countries"]

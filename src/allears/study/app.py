@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from allears import __version__
 from allears.errors import AllearsError
+from allears.listener.safety.replies import countries
 from allears.serve.auth import Door
 from allears.serve.errors import error_response, tell_bad_request, tell_problem
 from allears.serve.gate import Gate
@@ -209,7 +210,8 @@ def about(sessions: Serving) -> dict[str, Any]:
 
 @router.get("/help")
 def whom_to_call(country: str | None = None) -> dict[str, Any]:
-    return help_in(country).to_dict()
+    listed = [{"code": code, "name": name} for code, name in countries().items()]
+    return {**help_in(country).to_dict(), "countries": listed}
 
 
 @router.post("/enter")

@@ -109,10 +109,22 @@ def due_check(units: Sequence[UnitState], rater: RaterState, checks: Checks, see
     left = [unit for unit in units if unit.check is not None and unit.id not in rater.checks]
     if not left:
         return None
-    window, size = len(rater.checks), checks.every - 1
-    if rater.done < window * size + seeded.below(size, seed, rater.name, "check", window):
+    if rater.done < _check_place(len(rater.checks), rater.name, checks, seed):
         return None
     return min(left, key=lambda unit: seeded.number(seed, rater.name, unit.key))
+
+
+def _check_place(number: int, rater: str, checks: Checks, seed: int) -> int:
+    """After how many units a rater's check of this number comes."""
+    size = checks.every - 1
+    return number * size + seeded.below(size, seed, rater, "check", number)
+
+
+def checks_in(visit: int, rater: str, checks: Checks, seed: int) -> int:
+    """How many checks a rater meets in a visit of so many units."""
+    if not checks.every:
+        return 0
+    return sum(_check_place(number, rater, checks, seed) < visit for number in range(len(checks.items)))
 
 
 def sides(unit: UnitState, seed: int) -> tuple[int, ...]:

@@ -47,9 +47,12 @@ def annotate_to(
     addition: Addition,
     settings: Mapping[str, Any],
     *,
-    at_once: int = AT_ONCE,
+    at_once: int = 0,
 ) -> Annotated:
-    """Write every conversation with its addition to `out`, going on with what is in `OUT.part`."""
+    """Write every conversation with its addition to `out`, going on with what is in `OUT.part`.
+
+    `at_once`: conversations that the addition gets, and a kill may cost; 0 is AT_ONCE.
+    """
     check_annotation_path(out)
     part, card = part_of(out), card_of(out)
     try:
@@ -60,7 +63,7 @@ def annotate_to(
                 total = len(done)
                 stream = iter(conversations)
                 _skip(stream, done, part)
-                while batch := list(islice(stream, at_once)):
+                while batch := list(islice(stream, at_once or AT_ONCE)):
                     _append(file, addition(batch))
                     total += len(batch)
                 if not total:

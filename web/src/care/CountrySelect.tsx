@@ -2,6 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { readHelp } from "../api/person";
 import { Refused, Unreachable } from "../api/problems";
+import { words } from "../words/words";
 
 /** Everywhere that has no lines of its own (CLDR's code for an unknown place). */
 export const ELSEWHERE = "ZZ";
@@ -27,6 +28,7 @@ export function CountrySelect({ label, description, none, country, onChange }: P
   }, []);
   const options = countries.map(({ code, name }) => ({ value: code, label: name.replace(/^the /, "") }));
   options.sort((one, other) => one.label.localeCompare(other.label));
+  if (none.value !== ELSEWHERE) options.push({ value: ELSEWHERE, label: words("care.anywhere") });
   return (
     <NativeSelect
       label={label}

@@ -19,9 +19,7 @@ export function CrisisCard({ talk }: { talk: Talk }) {
 }
 
 function Card({ talk, danger }: { talk: Talk; danger: string | null }) {
-  const kept = useStore(talk.store, (state) => state.conversation?.country ?? null);
-  const [elsewhere, setElsewhere] = useState(false);
-  const country = elsewhere ? ELSEWHERE : kept;
+  const country = useStore(talk.store, (state) => state.conversation?.country ?? null);
   const [help, setHelp] = useState<Help | null>(null);
   useEffect(() => {
     let current = true;
@@ -34,10 +32,6 @@ function Card({ talk, danger }: { talk: Talk; danger: string | null }) {
     };
   }, [country]);
   useEffect(() => showWordsFirst(talk), [talk, help]);
-  const choose = (chosen: string) => {
-    setElsewhere(chosen === ELSEWHERE);
-    void attempt(() => talk.choose({ country: chosen === ELSEWHERE ? null : chosen }));
-  };
   return (
     <section className={classes.card} aria-label={words("care.region")}>
       <h2>{words("care.title")}</h2>
@@ -52,7 +46,7 @@ function Card({ talk, danger }: { talk: Talk; danger: string | null }) {
         label={words("care.country")}
         none={{ value: ELSEWHERE, label: words("care.anywhere") }}
         country={help?.country ?? null}
-        onChange={choose}
+        onChange={(chosen) => void attempt(() => talk.choose({ country: chosen }))}
       />
       <p className={classes.quiet}>
         {words("care.talk")} {words("care.misread")}

@@ -3,6 +3,7 @@ import type { About, Answer } from "../api/types";
 import { decimal, words } from "../words/words";
 import { AnswerCard } from "./AnswerCard";
 import { asked, type Asked } from "./columns";
+import { WaySelect } from "./WaySelect";
 import classes from "./Compare.module.css";
 
 interface Props {
@@ -54,25 +55,10 @@ export function VoiceColumn({ about, column, number, answer, busy, onChange, onR
           <p className={classes.hint}>{words("compare.alpha_more")}</p>
         </div>
       )}
-      <SeedLine column={column} number={number} onChange={onChange} />
+      <WaySelect about={about} column={column} number={number} onChange={(changed) => onChange(changed, true)} />
       <div className={classes.result}>
         <AnswerCard answer={answer} busy={busy} empty={words("compare.empty")} />
       </div>
     </section>
-  );
-}
-
-/** Seed 0 is the best answer; any other draws among those that are nearly as good. */
-function SeedLine({ column, number, onChange }: Pick<Props, "column" | "number" | "onChange">) {
-  return (
-    <NativeSelect
-      aria-label={words("compare.seed_label", { n: number })}
-      value={String(column.seed)}
-      data={[
-        { value: "0", label: words("compare.seed_best") },
-        ...[1, 2, 3, 4].map((seed) => ({ value: String(seed), label: words("compare.seed", { n: seed }) })),
-      ]}
-      onChange={(event) => onChange({ ...column, seed: Number(event.currentTarget.value) }, true)}
-    />
   );
 }

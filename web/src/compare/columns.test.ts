@@ -5,9 +5,14 @@ test("at first the first two voices are compared", () => {
   expect(firstColumns(about).map(({ voice }) => voice)).toEqual(["default", "pal"]);
 });
 
-test("a lone voice is compared with another draw of its own", () => {
+test("a lone voice is compared with another kind of answer of its own, or with another draw", () => {
   const lone = { ...about, voices: about.voices.slice(0, 1) };
   expect(firstColumns(lone).map(columnOf)).toEqual([
+    { voice: "default", seed: 0 },
+    { voice: "default", seed: 0, strategy: "Question" },
+  ]);
+  const plain = { ...lone, voices: [{ ...lone.voices[0]!, takes_strategy: false }] };
+  expect(firstColumns(plain).map(columnOf)).toEqual([
     { voice: "default", seed: 0 },
     { voice: "default", seed: 1 },
   ]);

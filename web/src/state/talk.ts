@@ -81,7 +81,10 @@ export class Talk {
   /** The last message once more, answered otherwise. */
   async answerAgain(wish: { strategy?: string; seed?: number }): Promise<void> {
     const turn = this.lastOwnTurn();
-    if (turn !== null) await this.say(this.#turns[turn - 1]!.text, { replaces: turn, ...wish });
+    if (turn === null) return;
+    const { seed, strategy } = wish;
+    const asked = { ...(seed === undefined ? {} : { seed }), ...(strategy === undefined ? {} : { strategy }) };
+    await this.say(this.#turns[turn - 1]!.text, { replaces: turn, ...asked });
   }
 
   async retry(): Promise<void> {

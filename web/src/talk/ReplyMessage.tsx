@@ -1,10 +1,11 @@
-import { memo } from "react";
+import { memo, useState } from "react";
 import { copyText } from "../shared/copyText";
 import { Icon } from "../shared/Icon";
-import { attempt } from "../state/notices";
+import { attempt, notices } from "../state/notices";
 import { useStore } from "../state/store";
 import type { Talk } from "../state/talk";
 import { words } from "../words/words";
+import { wishForAnother } from "./anotherAnswer";
 import { spokenPart } from "../care/spokenPart";
 import classes from "./Message.module.css";
 
@@ -21,9 +22,15 @@ export const ReplyMessage = memo(function ReplyMessage({ talk, text, turn, isLas
   const why = useStore(talk.store, (state) => state.whys[turn]);
   const isCrisis = why?.kind === "crisis";
   const copy = () => attempt(() => copyText(text), words("talk.copied"));
-  const another = () => {
-    const seed = (why?.seed ?? 0) + 1;
-    void talk.answerAgain({ seed });
+  const [looking, setLooking] = useState(false);
+  const another = async () => {
+    setLooking(true);
+    await attempt(async () => {
+      const wish = await wishForAnother(talk.id!, text, (await talk.whyOf(turn)) ?? {});
+      if (wish) void talk.answerAgain({ seed: wish.seed, strategy: wish.strategy ?? undefined });
+      else notices.say(words("talk.no_other"));
+    });
+    setLooking(false);
   };
   return (
     <li className={classes.reply} id={`turn-${turn}`} data-last={isLast} data-chosen={isChosen}>
@@ -43,7 +50,7 @@ export const ReplyMessage = memo(function ReplyMessage({ talk, text, turn, isLas
           {words("talk.why")}
         </button>
         {isLast && !isCrisis && (
-          <button type="button" onClick={another}>
+          <button type="button" disabled={looking} onClick={() => void another()}>
             <Icon name="again" size={14} />
             {words("talk.another")}
           </button>

@@ -16,7 +16,7 @@ export function WhySheet({ opened, ...props }: WhyProps & { opened: boolean }) {
       size={phone ? "86%" : "min(26rem, 90vw)"}
       title={words("why.title")}
       classNames={{
-        content: phone ? classes.sheet : undefined,
+        content: phone ? `${classes.sheet} ${classes.fromBelow}` : classes.sheet,
         header: classes.sheetHead,
         title: classes.sheetTitle,
         body: classes.sheetBody,

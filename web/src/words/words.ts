@@ -1,7 +1,8 @@
 import { en } from "./en";
 
 export type Key = keyof typeof en;
-type Values = Record<string, string | number>;
+export type Values = Record<string, string | number>;
+export type Entry = string | { readonly one: string; readonly other: string };
 
 const LANGUAGE = "en";
 const plural = new Intl.PluralRules(LANGUAGE);
@@ -9,7 +10,11 @@ const number = new Intl.NumberFormat(LANGUAGE);
 
 /** A text of the catalogue. `{name}` is filled in; a text with forms goes by the number `n`. */
 export function words(key: Key, values: Values = {}): string {
-  const entry: string | { one: string; other: string } = en[key];
+  return told(en[key], values);
+}
+
+/** The same for an entry of another catalogue. */
+export function told(entry: Entry, values: Values = {}): string {
   const text = typeof entry === "string" ? entry : entry[plural.select(Number(values.n)) === "one" ? "one" : "other"];
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = values[name];
