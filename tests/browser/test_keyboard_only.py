@@ -48,6 +48,7 @@ def test_a_whole_visit_without_a_mouse(page: Page) -> None:
     page.keyboard.type("Thirsty")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Thirsty")
+    expect(page.get_by_role("button", name="What to do with “Thirsty”")).to_be_focused()
 
     _tab_to(page, "Help lines")
     page.keyboard.press("Enter")

@@ -13,7 +13,7 @@ from typer.main import get_group
 COMMANDS = (
     "chat", "serve", "memory", "pool",
     "data", "analyse", "evaluate", "index", "persona", "reddit", "train", "export", "annotate", "generate",
-    "study",
+    "study", "experiment",
 )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { changeConversation, eraseConversation, exportConversation } from "../api/conversations";
 import type { Summary } from "../api/types";
 import { ConfirmDialog } from "../shared/ConfirmDialog";
@@ -19,6 +19,7 @@ import classes from "./ConversationItem.module.css";
 
 export function ConversationItem({ summary, open }: { summary: Summary; open: boolean }) {
   const [dialog, setDialog] = useState<"" | "rename" | "erase">("");
+  const more = useRef<HTMLButtonElement>(null); // where the focus goes back to: the menu's items are gone by then
   const title = titleOf(summary);
   const save = (format: "markdown" | "json") =>
     attempt(async () => {
@@ -55,7 +56,7 @@ export function ConversationItem({ summary, open }: { summary: Summary; open: bo
       </a>
       <Menu position="bottom-end" width={230}>
         <Menu.Target>
-          <ActionIcon className={classes.more} size={30} aria-label={words("list.menu", { title })}>
+          <ActionIcon ref={more} className={classes.more} size={30} aria-label={words("list.menu", { title })}>
             <Icon name="more" size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -80,6 +81,7 @@ export function ConversationItem({ summary, open }: { summary: Summary; open: bo
         title={summary.title ?? ""}
         onSave={rename}
         onClose={() => setDialog("")}
+        onClosed={() => more.current?.focus()}
       />
       <ConfirmDialog
         opened={dialog === "erase"}
@@ -89,6 +91,7 @@ export function ConversationItem({ summary, open }: { summary: Summary; open: bo
         keep={words("list.erase_keep")}
         onConfirm={erase}
         onClose={() => setDialog("")}
+        onClosed={() => more.current?.focus()}
       />
     </li>
   );

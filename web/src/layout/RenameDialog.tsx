@@ -10,13 +10,15 @@ interface Props {
   title: string;
   onSave: (title: string) => Promise<boolean>;
   onClose: () => void;
+  onClosed?: () => void;
 }
 
-export function RenameDialog({ opened, onClose, ...form }: Props) {
+export function RenameDialog({ opened, onClose, onClosed, ...form }: Props) {
   return (
     <Modal
       opened={opened}
       onClose={onClose}
+      onExitTransitionEnd={onClosed}
       title={words("list.rename_title")}
       size="28rem"
       classNames={{ title: classes.title, content: classes.content, header: classes.header }}
@@ -27,7 +29,7 @@ export function RenameDialog({ opened, onClose, ...form }: Props) {
   );
 }
 
-function RenameForm({ title, onSave, onClose }: Omit<Props, "opened">) {
+function RenameForm({ title, onSave, onClose }: Omit<Props, "opened" | "onClosed">) {
   const [text, setText] = useState(title);
   const longest = useStore(session, ({ about }) => about?.limits.title ?? 120);
   const save = async (event: FormEvent) => {

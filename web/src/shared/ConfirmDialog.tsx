@@ -11,10 +11,11 @@ interface Props {
   keep: string;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
+  onClosed?: () => void;
 }
 
 /** For what cannot be undone. */
-export function ConfirmDialog({ opened, title, text, confirm, keep, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ opened, title, text, confirm, keep, onConfirm, onClose, onClosed }: Props) {
   const [busy, setBusy] = useState(false);
   const act = async () => {
     setBusy(true);
@@ -25,6 +26,7 @@ export function ConfirmDialog({ opened, title, text, confirm, keep, onConfirm, o
     <Modal
       opened={opened}
       onClose={onClose}
+      onExitTransitionEnd={onClosed}
       title={title}
       size="28rem"
       classNames={{ title: classes.title, content: classes.content, header: classes.header }}

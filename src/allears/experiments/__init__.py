@@ -1,0 +1,1 @@
+"""The papers' tables and figures, one file each: what is trained, what is measured, and which cell comes from where."""

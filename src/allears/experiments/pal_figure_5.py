@@ -1,0 +1,24 @@
+"""PAL, Figure 5: Figure 3 with word vectors."""
+
+from __future__ import annotations
+
+from allears.experiments.contract import Claim, Experiment, Picture, Plan
+from allears.experiments.pal_figure_3 import plan_with
+from allears.experiments.setting import Setting
+
+
+def plan(setting: Setting) -> Plan:
+    return plan_with("vectors")
+
+
+EXPERIMENT = Experiment(
+    name="pal-figure-5",
+    paper="PAL",
+    place="Figure 5",
+    question="Do seekers give better marks where replies are nearer to what is known of them (word vectors)?",
+    plan=plan,
+    differs=("GloVe vectors of 100 dimensions, not fastText's; the valid split of PESConv.",),
+    claims=(Claim("Word vectors show it too: more empathy", (("empathy", "slope"), 0.0)),),
+    decimals=4,
+    picture=Picture("bars", "", "slope of similarity over marks", ("slope",)),
+)

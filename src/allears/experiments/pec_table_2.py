@@ -1,0 +1,56 @@
+"""PEC, Table 2: sentiment and empathy as people see them, against a control group. From a study's data."""
+
+from __future__ import annotations
+
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, measure, take
+from allears.experiments.setting import Setting
+
+GROUPS = {"happy": "happy", "offmychest": "offmychest", "control group": "control"}
+# what the options of `allears study new empathy-annotation` are worth
+VALUES = (
+    ("sentiment", (("negative", -1.0), ("neutral", 0.0), ("positive", 1.0))),
+    ("empathy", (("no", 0.0), ("yes", 1.0))),
+)
+_PUBLISHED = {
+    "Sentiment": (0.85, -0.39, 0.03, 0.725),
+    "Empathy": (0.73, 0.61, 0.25, 0.617),
+}
+KAPPA = "Fleiss' kappa"
+
+
+def plan(setting: Setting) -> Plan:
+    asked = measure("study", values=VALUES)
+    asks: dict[Key, Ask] = {}
+    for row in _PUBLISHED:
+        for column, group in GROUPS.items():
+            asks[row, column] = take(f"{row.lower()} {group}", asked)
+        asks[row, KAPPA] = take(f"{row.lower()} kappa", asked)
+    return Plan(tuple(_PUBLISHED), (*GROUPS, KAPPA), asks)
+
+
+EXPERIMENT = Experiment(
+    name="pec-table-2",
+    paper="PEC",
+    place="Table 2",
+    question="Are the two halves of the corpus of contrasting sentiment, and more empathetic than casual talk?",
+    plan=plan,
+    published={
+        (row, column): value
+        for row, values in _PUBLISHED.items()
+        for column, value in zip((*GROUPS, KAPPA), values, strict=True)
+    },
+    source="PEC, Table 2 and its caption",
+    differs=(
+        "People judge: `allears study new empathy-annotation`, then --study with what `study export` wrote.",
+    ),
+    claims=(
+        *(
+            Claim(
+                f"Conversations of {half} are more empathetic than casual talk",
+                (("Empathy", half), ("Empathy", "control group")),
+            )
+            for half in ("happy", "offmychest")
+        ),
+    ),
+    decimals=2,
+)

@@ -1,0 +1,1 @@
+"""The report: Markdown pages and a static site, both drawn from `results.json` alone."""

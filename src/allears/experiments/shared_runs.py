@@ -1,0 +1,56 @@
+"""Runs that several tables rest on: the same run is trained once, whoever asks for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from allears.experiments.contract import Measurement, Run
+from allears.experiments.made_corpora import REDDIT
+from allears.experiments.setting import Setting
+
+PRETRAIN = Run("dialogue-pretrain", "dialogue-pretrain")
+_FROM_PRETRAIN = (("model.start", PRETRAIN),)
+_FRESH = ("bow", "hlstm", "dim")  # word models: nothing to start from
+
+ED_BI_ENCODER = Run("ed-bi-encoder", "ed-bi-encoder", uses=_FROM_PRETRAIN)
+ED_COBERT = Run(
+    "ed-cobert",
+    "ed-cobert",
+    uses=(*_FROM_PRETRAIN, ("negatives.teachers", tuple(ED_BI_ENCODER.seeded(seed) for seed in (1, 2, 3)))),
+)
+
+GENERATOR_PRETRAIN = Run("generator-pretrain", "generator-pretrain")
+_FROM_GENERATOR = (("model.start", GENERATOR_PRETRAIN),)
+PAL = Run("esconv-pal", "esconv-pal", uses=_FROM_GENERATOR)
+JOINT = Run("esconv-joint", "esconv-joint", uses=_FROM_GENERATOR)
+HARD_PROMPT = Run("esconv-hard-prompt", "esconv-hard-prompt", uses=_FROM_GENERATOR)
+MISC = Run("esconv-misc", "esconv-misc", uses=_FROM_GENERATOR)
+
+TRANSFORMER = Run("ed-transformer", "ed-transformer")
+TRANSFORMER_LARGE = Run("ed-transformer-large", "ed-transformer-large")
+MULTITASK = Run("ed-multitask", "ed-multitask")
+MOEL = Run("ed-moel", "ed-moel")
+MIME = Run("ed-mime", "ed-mime")
+MIME_NO_MIMICRY = Run("ed-mime-no-mimicry", "ed-mime", ("model.options.mimicry=false",))
+MIME_PLAIN = Run("ed-mime-plain", "ed-mime", ("model.options.mimicry=false", "model.options.grouping=false"))
+MIME_NOT_STOCHASTIC = Run("ed-mime-not-stochastic", "ed-mime", ("model.options.stochastic=false",))
+
+
+def persona_run(model: str, corpus: str = REDDIT, changes: Sequence[str] = (), name: str = "") -> Run:
+    """A selection model on persona conversations: `recipes/persona-MODEL.toml`, on one of our Reddit corpora."""
+    own = (
+        () if corpus == REDDIT else (f"data.train={json.dumps([corpus])}", f"data.valid={json.dumps(corpus)}")
+    )
+    where = "" if corpus == REDDIT else f"-{corpus.partition('.')[0].removeprefix('reddit-')}"
+    return Run(
+        f"persona-{name or model}{where}",
+        f"persona-{model}",
+        (*own, *changes),
+        () if model in _FRESH else _FROM_PRETRAIN,
+    )
+
+
+def of_each_seed(setting: Setting, run: Run, ask: Callable[[Run], Measurement]) -> tuple[Measurement, ...]:
+    """The same question to the same run with every seed."""
+    return tuple(ask(run.seeded(seed)) for seed in setting.all_seeds)

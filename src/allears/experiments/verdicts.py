@@ -1,0 +1,66 @@
+"""Whether a paper's claim held here: from the cells, never by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from allears.experiments.contract import Cell, Claim, Experiment, Key, Result
+
+
+class Word(StrEnum):
+    HELD = "held"
+    LEANS = "held, but within the intervals"
+    FAILED = "did not hold"
+    UNKNOWN = "not known"
+    NOT_RUN = "not run yet"
+    SMALL = "small run: says nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    claim: Claim
+    word: Word
+    numbers: tuple[float | None, ...]  # those of the claim's cells, in its order
+    why: str = ""
+
+
+def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
+    """Held: every step goes down by more than the two intervals; leans: it goes down, but by less (or there are no
+    intervals to tell); failed: a step does not go down."""
+    found = [
+        Cell(each) if isinstance(each, float | int) else cells.get(each, Cell()) for each in claim.falling
+    ]
+    numbers = tuple(each.value if isinstance(each.value, float | int) else None for each in found)
+    if None in numbers:
+        empty = next(each for each in found if not isinstance(each.value, float | int))
+        return Verdict(claim, Word.UNKNOWN, numbers, empty.why)
+    steps = [_step(high, low) for high, low in pairwise(found)]
+    word = Word.FAILED if Word.FAILED in steps else Word.LEANS if Word.LEANS in steps else Word.HELD
+    return Verdict(claim, word, numbers)
+
+
+def _step(upper: Cell, lower: Cell) -> Word:
+    high, low = _number(upper.value), _number(lower.value)
+    if high <= low:
+        return Word.FAILED
+    bottom = high if upper.low is None else upper.low
+    top = low if lower.high is None else lower.high
+    told = upper.low is not None or lower.high is not None
+    return Word.HELD if told and bottom > top else Word.LEANS
+
+
+def _number(value: float | str | None) -> float:
+    assert isinstance(value, float | int)  # judge asked before
+    return float(value)
+
+
+def verdicts(experiment: Experiment, result: Result | None) -> list[Verdict]:
+    if result is None:
+        return [Verdict(claim, Word.NOT_RUN, ()) for claim in experiment.claims]
+    found = [judge(claim, result.cells) for claim in experiment.claims]
+    if not result.small:
+        return found
+    return [Verdict(each.claim, Word.SMALL, each.numbers, each.why) for each in found]
