@@ -19,7 +19,8 @@ PATIENCE = 15_000  # milliseconds: the machine may be busy with other tests
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in its thread: it must be gone before other tests run loops of their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if found_chromium() is None:
         pytest.skip("Chromium is not installed; `make test` installs it")
