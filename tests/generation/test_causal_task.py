@@ -17,6 +17,7 @@ from allears.generation.loading import load_generator
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
+from resuming import expect_the_same_end
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "esconv-smollm2.toml"
 
@@ -83,25 +84,8 @@ def test_only_what_is_saved_learns(recipe, tmp_path):
 
 
 def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = recipe("training.save_every=3", "data.sample=0", "model.dropout=0.2")
-    train(make(wanted, whole), wanted, whole)
-    task = make(wanted, parts)
-    step, stop_after = task.step, 5
-
-    def killed(*arguments):
-        nonlocal stop_after
-        stop_after -= 1
-        if stop_after < 0:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    task.step = killed  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt):
-        train(task, wanted, parts)
-    train(make(wanted, parts), wanted, parts, resume=True)
-    name = "checkpoint/model.safetensors"
-    assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    expect_the_same_end(make, wanted, tmp_path, stop_after=5)
 
 
 def test_another_run_goes_on_from_an_adapter(recipe, tmp_path):

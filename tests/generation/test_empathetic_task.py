@@ -19,6 +19,7 @@ from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
 from allears.understanding.labels import ED_EMOTIONS, MECHANISMS
 from made_up_corpora import ED_HEADER, json_lines, write_bytes
+from resuming import failing_after
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 EMPATHETIC = sorted(
@@ -171,14 +172,7 @@ def test_a_resumed_run_ends_where_an_unbroken_one_ends(task, tmp_path: Path) -> 
     whole, recipe = task("ed-moel", *changes)
     train(whole, recipe, tmp_path / "whole")
     broken, _ = task("ed-moel", *changes)
-    step, steps = broken.step, iter(range(5))
-
-    def stops(*arguments):
-        if next(steps, None) is None:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    broken.step = stops
+    broken.step = failing_after(broken.step, 5)
     with pytest.raises(KeyboardInterrupt):
         train(broken, recipe, tmp_path / "half")
     resumed, _ = task("ed-moel", *changes)

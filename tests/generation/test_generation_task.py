@@ -17,6 +17,7 @@ from allears.generation.task import GenerationTask
 from allears.training.loop import parameter_groups, train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
+from resuming import expect_the_same_end
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 GENERATION = sorted(
@@ -118,25 +119,8 @@ def test_the_series_of_the_paper_starts_from_one_pretraining(recipe, tmp_path):
 
 
 def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = recipe("training.save_every=3", "data.sample=0", "model.dropout=0.2")
-    train(make(wanted, whole), wanted, whole)
-    task = make(wanted, parts)
-    step, stop_after = task.step, 8
-
-    def killed(*arguments):
-        nonlocal stop_after
-        stop_after -= 1
-        if stop_after < 0:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    task.step = killed  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt):
-        train(task, wanted, parts)
-    train(make(wanted, parts), wanted, parts, resume=True)
-    name = "checkpoint/model.safetensors"
-    assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    expect_the_same_end(make, wanted, tmp_path, stop_after=8)
 
 
 def test_a_frozen_encoder_stays_as_it_is(recipe, tmp_path):

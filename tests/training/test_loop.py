@@ -17,6 +17,7 @@ from allears.training.average import Average
 from allears.training.loop import SaveTimes, learning_rate, parameter_groups, train
 from allears.training.recipe import TrainingOptions
 from allears.training.tasks import make_task
+from resuming import failing_after
 
 
 def run(recipe, folder, **options):
@@ -67,7 +68,7 @@ def test_a_checkpoint_is_due_every_so_many_steps_and_when_the_last_is_old(monkey
 def test_a_run_killed_before_its_first_evaluation_can_go_on(recipe, tmp_path):
     wanted = recipe("training.evaluate_every=1000", "training.save_minutes=1e-9")
     task = make_task(wanted, tmp_path)
-    task.step = _failing_after(task.step, 5)
+    task.step = failing_after(task.step, 5)
     with pytest.raises(KeyboardInterrupt):
         train(task, wanted, tmp_path)
     assert json.loads((tmp_path / "checkpoint" / "progress.json").read_text())["step"] == 5
@@ -79,7 +80,7 @@ def test_a_run_stopped_at_any_step_resumes_to_identical_weights(recipe, tmp_path
     for stop in (1, 7, 11):  # at the start, within and between epochs
         folder = tmp_path / f"stopped-{stop}"
         task = make_task(wanted, folder)
-        task.step = _failing_after(task.step, stop)
+        task.step = failing_after(task.step, stop)
         with pytest.raises(KeyboardInterrupt):
             train(task, wanted, folder)
         run(wanted, folder, resume=True)
@@ -91,7 +92,7 @@ def test_averaged_weights_are_what_is_evaluated_and_saved_and_survive_a_resume(r
     wanted = recipe("training.save_every=1", "training.average=0.9")
     run(wanted, tmp_path / "whole")
     task = make_task(wanted, tmp_path / "stopped")
-    task.step = _failing_after(task.step, 7)
+    task.step = failing_after(task.step, 7)
     with pytest.raises(KeyboardInterrupt):
         train(task, wanted, tmp_path / "stopped")
     run(wanted, tmp_path / "stopped", resume=True)
@@ -119,17 +120,6 @@ def test_frozen_parameters_stay_as_they_were(recipe, tmp_path):
     train(task, wanted, tmp_path)
     same = {name for name, value in task.model.named_parameters() if torch.equal(before[name], value)}
     assert same == {"encoder.model.embeddings.word_embeddings.weight"}
-
-
-def _failing_after(step, count):
-    calls = iter(range(10_000))
-
-    def failing(*arguments):
-        if next(calls) == count:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    return failing
 
 
 def test_a_run_killed_at_a_random_moment_resumes_to_identical_weights(recipe_file, tmp_path):

@@ -24,6 +24,7 @@ from allears.understanding.heads import strategy_reading
 from allears.understanding.reading import Reading
 from allears.understanding.task import UnderstandingTask, batches_per_head, some_bare
 from made_up_corpora import EPITOME_HEADER, csv_text
+from resuming import expect_the_same_end
 from tiny_models import tiny_selector
 
 HEADS = '["ed-emotion", "ed-emotion-turns", "epitome-explorations"]'
@@ -146,25 +147,8 @@ def test_every_head_is_measured_and_the_metric_is_their_mean(recipe, tmp_path):
 
 
 def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = recipe("training.save_every=5")
-    train(make(wanted, whole), wanted, whole)
-    task = make(wanted, parts)
-    step, stop_after = task.step, 12
-
-    def killed(*arguments):
-        nonlocal stop_after
-        stop_after -= 1
-        if stop_after < 0:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    task.step = killed  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt):
-        train(task, wanted, parts)
-    train(make(wanted, parts), wanted, parts, resume=True)
-    name = "checkpoint/model.safetensors"
-    assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    expect_the_same_end(make, wanted, tmp_path, stop_after=12)
 
 
 def test_uncertainty_learns_the_weights_of_the_heads(recipe, tmp_path):

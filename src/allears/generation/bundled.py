@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from allears.errors import AllearsError
 from allears.generation.contract import STRATEGIES
 from allears.generation.layout import PersonaPlace
-from allears.selection.bundle import BundleCard, read_card
+from allears.selection.bundle import BundleCard, read_part
 from allears.text.layout import Limits
 
 FORMAT = 1
@@ -73,17 +73,11 @@ class BundledVoiceCard:
 
     @classmethod
     def read(cls, folder: Path) -> BundledVoiceCard:
-        path = folder / VOICE_CARD_FILE
-        try:
-            saved = read_card(path, FORMAT)
-        except FileNotFoundError as error:
-            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        try:
-            return cls(**saved | {"limits": Limits(**saved["limits"])})
-        except (KeyError, TypeError, ValueError, AllearsError) as error:
-            raise AllearsError(
-                f"{path}: not a generator's card ({error}); export the bundle again"
-            ) from error
+        return read_part(folder / VOICE_CARD_FILE, FORMAT, cls._of, "a generator")
+
+    @classmethod
+    def _of(cls, saved: dict[str, Any]) -> BundledVoiceCard:
+        return cls(**saved | {"limits": Limits(**saved["limits"])})
 
 
 def state_names(card: BundledVoiceCard) -> tuple[list[str], list[str]]:

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from allears.errors import AllearsError
 from allears.text.layout import Limits
 
+Card = TypeVar("Card")
 FORMAT = 1
 CARD_FILE = "bundle.json"
 TOKENIZER_FILE = "tokenizer.json"
@@ -113,6 +114,18 @@ def read_card(path: Path, wanted: int) -> dict[str, Any]:
             f"{path}: format {found!r}, but this version of allears reads format {wanted}; export the bundle again"
         )
     return dict(saved)
+
+
+def read_part(path: Path, wanted: int, build: Callable[[dict[str, Any]], Card], what: str) -> Card:
+    """The card of one of a bundle's parts. `what` it should be is told where it is not."""
+    try:
+        saved = read_card(path, wanted)
+    except FileNotFoundError as error:
+        raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
+    try:
+        return build(saved)
+    except (KeyError, TypeError, ValueError, AttributeError, AllearsError) as error:
+        raise AllearsError(f"{path}: not {what}'s card ({error}); export the bundle again") from error
 
 
 def check_files(folder: Path, card: BundleCard, *, verify: bool = False) -> None:

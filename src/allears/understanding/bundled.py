@@ -6,9 +6,9 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from allears.errors import AllearsError
-from allears.selection.bundle import read_card
+from allears.selection.bundle import read_part
 from allears.text.layout import Limits
 
 FORMAT = 1
@@ -58,23 +58,19 @@ class BundledReaderCard:
 
     @classmethod
     def read(cls, folder: Path) -> BundledReaderCard:
-        path = folder / READER_CARD_FILE
-        try:
-            saved = read_card(path, FORMAT)
-        except FileNotFoundError as error:
-            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        try:
-            return cls(
-                **saved
-                | {
-                    "heads": {name: tuple(map(str, labels)) for name, labels in saved["heads"].items()},
-                    "limits": Limits(**saved["limits"]),
-                    "multi_label": tuple(saved["multi_label"]),
-                    "pointing": tuple(saved["pointing"]),
-                }
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, AllearsError) as error:
-            raise AllearsError(f"{path}: not a reader's card ({error}); export the bundle again") from error
+        return read_part(folder / READER_CARD_FILE, FORMAT, cls._of, "a reader")
+
+    @classmethod
+    def _of(cls, saved: dict[str, Any]) -> BundledReaderCard:
+        return cls(
+            **saved
+            | {
+                "heads": {name: tuple(map(str, labels)) for name, labels in saved["heads"].items()},
+                "limits": Limits(**saved["limits"]),
+                "multi_label": tuple(saved["multi_label"]),
+                "pointing": tuple(saved["pointing"]),
+            }
+        )
 
 
 def _known(heads: Mapping[str, object], what: str, names: Collection[str]) -> None:

@@ -15,6 +15,7 @@ from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
 from allears.understanding.persona import saved
 from allears.understanding.persona.task import PersonaTask
+from resuming import expect_the_same_end
 from tiny_models import tiny_selector
 
 RECIPE = Path(__file__).parents[3] / "recipes" / "persona-extractor.toml"
@@ -90,25 +91,8 @@ def test_no_dialogue_that_is_measured_is_trained_on(recipe, tmp_path):
 
 
 def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
     wanted = recipe("training.save_every=5", "data.valid_limit=4")
-    train(make(wanted, whole), wanted, whole)
-    task = make(wanted, parts)
-    step, stop_after = task.step, 12
-
-    def killed(*arguments):
-        nonlocal stop_after
-        stop_after -= 1
-        if stop_after < 0:
-            raise KeyboardInterrupt
-        return step(*arguments)
-
-    task.step = killed  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt):
-        train(task, wanted, parts)
-    train(make(wanted, parts), wanted, parts, resume=True)
-    name = "checkpoint/model.safetensors"
-    assert (whole / name).read_bytes() == (parts / name).read_bytes()
+    expect_the_same_end(make, wanted, tmp_path, stop_after=12)
 
 
 def test_an_extractor_can_share_a_rankers_encoder(recipe, tmp_path):

@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from allears.errors import AllearsError
-from allears.selection.bundle import BundleCard, read_card
+from allears.selection.bundle import BundleCard, read_part
 from allears.understanding.persona.lengths import Lengths
 
 FORMAT = 1
@@ -50,17 +50,11 @@ class BundledExtractorCard:
 
     @classmethod
     def read(cls, folder: Path) -> BundledExtractorCard:
-        path = folder / EXTRACTOR_CARD_FILE
-        try:
-            saved = read_card(path, FORMAT)
-        except FileNotFoundError as error:
-            raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
-        try:
-            return cls(**saved | {"lengths": Lengths(**saved["lengths"])})
-        except (KeyError, TypeError, ValueError, AllearsError) as error:
-            raise AllearsError(
-                f"{path}: not a persona extractor's card ({error}); export the bundle again"
-            ) from error
+        return read_part(folder / EXTRACTOR_CARD_FILE, FORMAT, cls._of, "a persona extractor")
+
+    @classmethod
+    def _of(cls, saved: dict[str, Any]) -> BundledExtractorCard:
+        return cls(**saved | {"lengths": Lengths(**saved["lengths"])})
 
 
 def has_extractor(card: BundleCard) -> bool:
