@@ -55,7 +55,7 @@ def _typed(verb: str) -> Callable[[Lab, Measurement], str]:
             other = f"runs/{asked.against.name}" if isinstance(asked.against, Run) else asked.against
             words += ["--against", other]
         for name, value in asked.settings:
-            if value is None or name in ("head", "counts", "whole"):
+            if value is None or name in ("head", "counts", "whole", "persona_similarity"):
                 continue
             for each in value if isinstance(value, tuple) else (value,):
                 words += [f"--{'pool' if name == 'pools' else name.replace('_', '-')}", str(each)]
@@ -290,13 +290,12 @@ def _generation(lab: Lab, asked: Measurement) -> Measures:
     alpha = asked.option("alpha")
     generator = load_generator(_model(lab, asked.of), _device(lab, asked.of))
     settings = _settings(asked.option("decoding", "sample"))
-    persona = any(example.prompt.persona for example in examples)
     report = evaluate_generation(
         generator,
         examples,
         settings=settings,
         alphas=None if alpha is None else PAL_ALPHAS.all(float(alpha)),
-        embed=load_sentence_encoder(default_bundle()).vectors if persona else None,
+        embed=load_sentence_encoder(default_bundle()).vectors if asked.option("persona_similarity") else None,
         sentiment=VaderSentiment().compound,
     )
     found: Measures = dict(report.measures)

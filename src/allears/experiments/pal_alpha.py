@@ -21,7 +21,7 @@ def plan(setting: Setting) -> Plan:
             setting,
             PAL,
             lambda each, alpha=alpha: measure(  # type: ignore[misc]
-                "generation", each, corpus="pesconv", split="valid", alpha=alpha
+                "generation", each, corpus="pesconv", split="valid", alpha=alpha, persona_similarity=True
             ),
         )
         for column, name in MEASURES.items():

@@ -18,7 +18,9 @@ def plan(setting: Setting) -> Plan:
             asked = of_each_seed(
                 setting,
                 run,
-                lambda each: measure("generation", each, corpus="pesconv", split="valid", alpha=None),
+                lambda each: measure(
+                    "generation", each, corpus="pesconv", split="valid", alpha=None, persona_similarity=True
+                ),
             )
             asks[row, column] = take(f"strategy_top_{n}", *asked)
         for column, model in READERS.items():

@@ -33,7 +33,7 @@ def plan(setting: Setting) -> Plan:
             setting,
             run,
             lambda each, alpha=alpha: measure(  # type: ignore[misc]
-                "generation", each, corpus="pesconv", split="valid", alpha=alpha
+                "generation", each, corpus="pesconv", split="valid", alpha=alpha, persona_similarity=True
             ),
         )
         for column, name in MEASURES.items():
