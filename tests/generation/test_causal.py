@@ -133,14 +133,14 @@ def test_both_branches_give_exactly_equation_6(generator):
 
 
 def test_the_graph_computes_what_torch_computes(found, runtimes, tmp_path):
-    from allears.generation.causal_onnx import _learned
+    from allears.generation.adapter_file import read_adapter
     from allears.generation.llama import read_llama, with_adapter
     from allears.generation.llama_graph import llama_graph
     from allears.selection.onnx_weights import save
     from allears.selection.runtime import open_graph
 
     causal_model.save(tmp_path, found.model, found.card)
-    learned = _learned(tmp_path / "model.safetensors")
+    learned = read_adapter(tmp_path / "model.safetensors")
     again = causal_model.load_adapted(tmp_path)  # adapters are kept in float16
     llama = with_adapter(read_llama(found.card.base), learned, 16 / 8)
     extra = (learned[name] for name in ("strategies.weight", "strategy_head.weight", "strategy_head.bias"))

@@ -212,3 +212,15 @@ def test_the_contract_needs_no_torch():
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_run_opens_in_an_install_without_a_bundle(tmp_path, monkeypatch):
+    def none_here() -> None:
+        raise AllearsError("this install carries no default bundle")
+
+    monkeypatch.setattr("allears.generation.loading.default_bundle", none_here)
+    generator = small_generator(tmp_path, "joint")
+    saved.save(tmp_path / "run", generator.module, generator.card, generator.tokenizer)
+    assert load_generator(tmp_path / "run").card.name == "joint"
+    with pytest.raises(AllearsError, match="carries no default bundle"):
+        load_generator("default")

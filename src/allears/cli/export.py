@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from rich.table import Table
 
 from allears.cli.output import console
 from allears.errors import AllearsError
+from allears.generation.causal import KIND as LANGUAGE_MODEL
+from allears.nn.runs import is_kind
 from allears.selection.bundle import CARD_FILE
 
 
 def export(
     run: Path = typer.Argument(
         help="The run folder of a trained bi_encoder or cobert, or of a joint run: all of its parts are exported. "
-        "Or a bundle, to which parts are added."
+        "Or a bundle, to which parts are added; or the run of a language model's adapter."
     ),
     out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
     reader: Path | None = typer.Option(
@@ -71,7 +74,8 @@ def export(
     writes replies of its own, on one encoder. All must have been trained on it: together, or with the encoder frozen.
     The folder of a joint run brings all of its parts. With --base, and a bundle of that base already in --out, the
     files of the base stay untouched and the new version adds a few megabytes. A bundle in the place of a run is
-    copied to --out (or stays where it is) and gets the parts that are named.
+    copied to --out (or stays where it is) and gets the parts that are named. A language model's adapter becomes half as
+    large, in int8; it is no part of a bundle.
 
     \b
     allears export runs/default --out bundles/default
@@ -80,7 +84,16 @@ def export(
     allears export runs/ed-bi-encoder --out bundles/exact --precision float32
     allears export runs/default --base runs/dialogue-pretrain --out bundles/default
     allears export bundles/default --voice runs/esconv-pal --out bundles/default
+    allears export runs/esconv-smollm2 --out adapters/mine
     """
+    if is_kind(run, LANGUAGE_MODEL):
+        if reader or extractor or voice or base or keep_float or metrics or precision != "int8":
+            raise AllearsError(
+                f"{run}: this is a language model's adapter, which is exported alone and in int8; "
+                "give --out and nothing else"
+            )
+        _export_adapter(run, out)
+        return
     measured = {} if metrics is None else _read_metrics(metrics)
     try:
         from allears.generation import saved as voices
@@ -122,12 +135,30 @@ def export(
     console.print(
         f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
     )
+    _show_sizes({name: facts.bytes for name, facts in card.files.items()})
+
+
+def _export_adapter(run: Path, out: Path) -> None:
+    try:
+        from allears.generation.causal_export import export_adapter
+    except ModuleNotFoundError as error:
+        if error.name and error.name.startswith("allears"):
+            raise
+        raise AllearsError(
+            f'exporting an adapter needs {error.name}, which is not installed; run pip install "allears[llm]"'
+        ) from error
+    written = export_adapter(run, out)
+    console.print(f"{out}: {LANGUAGE_MODEL}, int8", highlight=False, soft_wrap=True)
+    _show_sizes({path.name: path.stat().st_size for path in written})
+
+
+def _show_sizes(files: Mapping[str, int]) -> None:
     table = Table("file", "MB")
     table.columns[1].justify = "right"
-    for name, facts in card.files.items():
-        table.add_row(name, f"{facts.bytes / 1e6:.1f}")
+    for name, size in files.items():
+        table.add_row(name, f"{size / 1e6:.1f}")
     table.add_section()
-    table.add_row("together", f"{sum(facts.bytes for facts in card.files.values()) / 1e6:.1f}")
+    table.add_row("together", f"{sum(files.values()) / 1e6:.1f}")
     console.print(table)
 
 

@@ -4,8 +4,8 @@ W x  becomes  W x + (alpha / rank) B A x        for every linear layer of the bo
 E    becomes  [E ; S],  [E ; U] for the output  S, U: eight rows for the strategies, behind the words
 r = strategy + response,  L = -1/N sum_t log P(r_t | d, p, r_<t)               (PAL, equation 5)
 
-On disk: `model.json`, the card, with the base model's name; `model.safetensors`, what was learned, in float16. The base
-weights are never written.
+On disk: `model.json`, the card, with the base model's name; `model.safetensors`, what was learned, in float16 (in int8
+where it is shipped: `adapter_file.py`). The base weights are never written.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
+from allears.generation.adapter_file import read_adapter
 from allears.generation.causal import BATCH, WEIGHTS_FILE, CausalCard, CausalGenerator, read_card
 from allears.generation.chat_layout import ChatLayout
 from allears.generation.contract import STRATEGIES
@@ -246,12 +246,7 @@ def plain_name(name: str) -> str:
 
 def load_learned(folder: Path, model: CausalModel) -> None:
     path = folder / WEIGHTS_FILE
-    try:
-        found = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise AllearsError(
-            f"{path}: the adapter is missing or corrupt ({str(error).splitlines()[0]})"
-        ) from error
+    found = read_adapter(path)
     with torch.no_grad():
         for name, value in model.learned().items():
             plain = plain_name(name)
@@ -259,7 +254,7 @@ def load_learned(folder: Path, model: CausalModel) -> None:
                 raise AllearsError(
                     f"{path}: the adapter is of another model ({plain} is missing or of another shape)"
                 )
-            value.copy_(found[plain])
+            value.copy_(torch.from_numpy(found[plain]))
 
 
 def load_adapted(folder: Path | str, *, dropout: float | None = None) -> LoadedCausal:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,6 +185,7 @@ def prepare(folder: Path, card: CausalCard, cache: Path) -> Path:
 
 def _make(folder: Path, card: CausalCard, fresh: Path) -> None:
     try:
+        from allears.generation.adapter_file import read_adapter
         from allears.generation.llama_graph import llama_graph
         from allears.selection.onnx_weights import save
     except ImportError as error:
@@ -192,7 +193,7 @@ def _make(folder: Path, card: CausalCard, fresh: Path) -> None:
             f'a language model\'s voice needs {error.name}, which is not installed; run pip install "allears[llm]"'
         ) from error
     with _bar() as advance:
-        learned = _learned(folder / WEIGHTS_FILE)
+        learned = read_adapter(folder / WEIGHTS_FILE)
         advance("reading the weights")
         llama = read_llama(card.base)
         if len(llama.weights["model.embed_tokens.weight"]) != card.words:
@@ -211,18 +212,6 @@ def _make(folder: Path, card: CausalCard, fresh: Path) -> None:
         advance("writing")
         save(graph, fresh / GRAPH_FILE, largest_file=LARGEST_FILE)
         llama.tokenizer.save(str(fresh / TOKENIZER_FILE))
-
-
-def _learned(path: Path) -> Mapping[str, Floats]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        return {name: value.astype(np.float32) for name, value in load_file(path).items()}
-    except (SafetensorError, OSError) as error:
-        raise AllearsError(
-            f"{path}: the adapter is missing or corrupt ({str(error).splitlines()[0]})"
-        ) from error
 
 
 def _digest(folder: Path, card: CausalCard) -> str:

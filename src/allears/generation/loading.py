@@ -26,7 +26,7 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     """
     if str(name) == SMOLLM2 and device == "cpu":
         return open_smollm2()
-    folder = {DEFAULT: default_bundle(), SMOLLM2: SMOLLM2_FOLDER}.get(str(name), Path(name))
+    folder = _folder(str(name))
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
     if (folder / CARD_FILE).is_file():
@@ -34,6 +34,13 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     module = "causal_model" if is_kind(folder, LANGUAGE_MODEL) else "saved"
     generator: Generator = load_run(folder, device, f"allears.generation.{module}")
     return generator
+
+
+def _folder(name: str) -> Path:
+    """An install without a bundle can still open a run."""
+    if name == DEFAULT:
+        return default_bundle()
+    return SMOLLM2_FOLDER if name == SMOLLM2 else Path(name)
 
 
 def _bundled(folder: Path, device: str) -> Generator:

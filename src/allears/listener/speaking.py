@@ -37,6 +37,10 @@ _QUESTION = re.compile(
     r"(?! (a|an) )",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"\W*(hi|hello|hey|hiya|welcome|greetings|good (morning|afternoon|evening))\b|\W*(how are you|how may i help)\b",
+    re.IGNORECASE,
+)
 _NOTHING = Proposed(
     (),
     CandidateStates(np.zeros((0, 1), np.float32), np.zeros((0, 1), np.float16), np.zeros(1, np.int64)),
@@ -56,7 +60,8 @@ class Spoken:
 class Speaker:
     """Asks a voice. The same turn and seed give the same proposals, whoever else is answered at the same time."""
 
-    def __init__(self, voice: Voice, selector: OnnxSelector):
+    def __init__(self, voice: Voice, selector: OnnxSelector | None = None):
+        """Without the `selector` it can `write`, but nothing can be ranked."""
         self.voice, self.selector = voice, selector
 
     @property
@@ -68,10 +73,11 @@ class Speaker:
         """A turn's proposals are written together, and those of all turns encoded together."""
         if self.voice.generator is None:
             return [Spoken() for _ in requests]
-        written = [self._write(request) for request in requests]
+        written = [self.write(request) for request in requests]
         texts = list(dict.fromkeys(proposal.text for each in written for proposal in each.proposed.proposals))
         if not texts:
             return written
+        assert self.selector is not None
         states, place = self.selector.encode_responses(texts), {text: row for row, text in enumerate(texts)}
         found = []
         for each in written:
@@ -79,7 +85,7 @@ class Speaker:
             found.append(replace(each, proposed=replace(each.proposed, states=states, chosen=chosen)))
         return found
 
-    def _write(self, request: Request) -> Spoken:
+    def write(self, request: Request) -> Spoken:
         """The proposals of one turn, not encoded yet."""
         strategies = chosen_strategies(request, self.voice.count)
         persona = tuple(sentence.text for sentence in request.persona.sentences)
@@ -144,6 +150,11 @@ def cannot_be_said(text: str, request: Request) -> str:
     if runs and sum(run in heard for run in runs) > ECHO * len(runs):
         return "an echo"
     return "; ".join(review(text).reasons)
+
+
+def greets(text: str) -> bool:
+    """Whether a reply begins as if nothing had been said yet."""
+    return bool(_GREETING.match(text))
 
 
 def _runs(said: Sequence[str]) -> list[tuple[str, ...]]:
