@@ -77,7 +77,7 @@ def _unpacked(name: str, steps: npt.NDArray[np.int8], scales: npt.NDArray[Any] |
             f"{name}{SCALE} is {scales.dtype} {list(scales.shape)}, "
             f"expected one float16 for each row of {list(steps.shape)}"
         )
-    found: Floats = steps.astype(np.float32) * (scales.astype(np.float32) / STEPS)[:, None]
+    found: Floats = steps.astype(np.float32) * (scales.astype(np.float32) / np.float32(STEPS))[:, None]
     return found
 
 
