@@ -17,7 +17,7 @@ from allears.generation.decoding import AlphaTable, Settings
 from allears.listener.contract import Request, Wish
 from allears.listener.listener import Listener
 from allears.listener.speaking import cannot_be_said, chosen_strategies, whole_sentences
-from allears.listener.voices import Voice
+from allears.listener.voices import SMALL_ALPHAS, Voice
 from allears.understanding.labels import STRATEGIES
 
 
@@ -121,8 +121,19 @@ def test_the_strategies_asked_for_are_the_likely_ones_and_never_a_life_of_its_ow
     assert chosen_strategies(request("hi"), 3) == ["Question", "Information", "Question"]
     assert chosen_strategies(request("hi"), 1) == ["Question"]
     assert chosen_strategies(request("hi", strategies=()), 2) == [None, None]
+    retold = request("hi", strategies=(("Restatement or Paraphrasing", 0.6), ("Others", 0.4)))
+    assert chosen_strategies(retold, 1) == ["Others"]
     wished = request("hi", wish=Wish("Others"))
     assert chosen_strategies(wished, 2) == ["Others", "Others"]
+
+
+def test_a_voice_that_asks_badly_is_asked_for_few_questions_and_last():
+    assert chosen_strategies(request("hi"), 3, questions=1) == ["Information", "Information", "Question"]
+    assert chosen_strategies(request("hi"), 2, questions=0) == ["Information", "Information"]
+    only = request("hi", strategies=(("Question", 1.0),))
+    assert chosen_strategies(only, 2, questions=1) == ["Question", "Question"]  # there is nothing else
+    statements = request("hi", strategies=(("Others", 1.0),))
+    assert chosen_strategies(statements, 2, questions=1) == ["Others", "Others"]
 
 
 def test_a_wish_reaches_the_voice(listener: Listener):
@@ -224,6 +235,33 @@ def test_what_the_review_refuses_is_never_ranked_and_is_told(listener: Listener)
     reply = mine.respond("my cat is sad")
     assert proposals(reply) == ["Your cat is so very sad."]
     assert any(bad in refused for refused in reply.why.review)
+
+
+def test_what_does_not_fit_the_moment_is_never_ranked_and_is_told(listener: Listener):
+    texts = ["Hello, how are you today?", "I have two cats too.", "Your cat is so very sad."]
+    mine, generator = speaking(listener, lambda prompt, place: texts[place])
+    reply = mine.respond("my cat is sad")
+    assert proposals(reply) == ["Your cat is so very sad."]
+    assert [text for text in texts[:2] if any(text in refused for refused in reply.why.review)] == texts[:2]
+    assert len(generator.calls) == 1
+
+
+def test_where_nothing_can_be_said_the_voice_is_asked_once_more_with_other_chances(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, place: "Hello, how are you today?")
+    assert proposals(mine.respond("my cat is sad")) == []
+    first, second = (seeds for _, seeds, _ in generator.calls)
+    assert set(first).isdisjoint(second)
+
+
+def test_the_alphas_of_a_voice_are_used_unless_somebody_wishes_for_another(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, place: "Your cat is so very sad.")
+    mine.speaker.voice = replace(mine.speaker.voice, alphas=SMALL_ALPHAS)
+    mine.respond("my cat is sad")
+    mine.respond("my cat is sad", wish=Wish(alpha=0.5))
+    used = [alphas for _, _, alphas in generator.calls]
+    assert used[0] is SMALL_ALPHAS
+    assert used[1] is not None
+    assert set(used[1].by_strategy.values()) == {0.5}
 
 
 def test_nothing_is_written_for_somebody_in_danger(listener: Listener):

@@ -1,8 +1,9 @@
 """Replies that a voice writes for the moment, beside those of the pool: a few strategies, each in a sample of its own.
 
 What the voice wrote is a proposal like any other: CoBERT ranks it, and what the ranking charges is charged. But nobody
-has read it before, so it goes through more: it must be whole sentences, no echo, no loop, and pass the review of our
-own words before it is ranked at all. A voice that fails (a dead endpoint) costs the turn nothing but its proposals.
+has read it before, so it goes through more: it must be whole sentences, no echo, no loop, fit the moment (`unfit.py`)
+and pass the review of our own words before it is ranked at all. A voice that fails (a dead endpoint) costs the turn
+nothing but its proposals.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ import numpy as np
 from allears.conversation import Role
 from allears.errors import AllearsError
 from allears.generation.contract import Generated, Prompt
-from allears.generation.decoding import PAL_ALPHAS
+from allears.generation.decoding import PAL_ALPHAS, AlphaTable
 from allears.listener.contract import Proposal, Proposed, Request
 from allears.listener.safety.review import review
+from allears.listener.unfit import unfit, without_greeting
 from allears.listener.voices import Voice
 from allears.listener.wording import words
 from allears.selection.runtime import OnnxSelector
 from allears.selection.selector import CandidateStates
 
-# A program has no life of its own to speak of: whatever it wrote there would be untrue.
-NEVER_ASKED_FOR = frozenset({"Self-disclosure"})
+# A program has no life of its own to speak of: whatever it wrote there would be untrue. And a paraphrase must have
+# understood: most of those that were read got it wrong ("So you are an uncle?").
+NEVER_ASKED_FOR = frozenset({"Self-disclosure", "Restatement or Paraphrasing"})
+QUESTION = "Question"
+ROUNDS = 2  # where all was refused, it is tried once more with other chances
 WORTH = 0.3  # of the likeliest strategy's chance; rarer ones give way to a second try at the likeliest
 FEWEST_WORDS = 3
 LOOP = 4  # words in a row that may not come twice
@@ -35,10 +40,6 @@ _QUESTION = re.compile(
     r"(what|who|whom|whose|which|where|when|why|how|do|does|did|is|are|was|were|have|has|had|can|could|will|would|shall"
     r"|should|may|might|don't|doesn't|didn't|isn't|aren't|haven't|can't|couldn't|won't|wouldn't|shouldn't)\b"
     r"(?! (a|an) )",
-    re.IGNORECASE,
-)
-_GREETING = re.compile(
-    r"\W*(hi|hello|hey|hiya|welcome|greetings|good (morning|afternoon|evening))\b|\W*(how are you|how may i help)\b",
     re.IGNORECASE,
 )
 _NOTHING = Proposed(
@@ -87,34 +88,44 @@ class Speaker:
 
     def write(self, request: Request) -> Spoken:
         """The proposals of one turn, not encoded yet."""
-        strategies = chosen_strategies(request, self.voice.count)
+        assert self.voice.generator is not None
+        strategies = chosen_strategies(request, self.voice.count, questions=self.voice.questions)
         persona = tuple(sentence.text for sentence in request.persona.sentences)
         prompts = [Prompt(request.turns, persona, strategy, request.listener) for strategy in strategies]
-        seeds = [_seed(request, number) for number in range(len(prompts))]
-        alpha = request.wish.alpha if self.takes_alpha else None
-        alphas = None if alpha is None else PAL_ALPHAS.all(alpha)
-        assert self.voice.generator is not None
-        try:
-            found = self.voice.generator.generate(prompts, self.voice.settings, seeds, alphas=alphas)
-        except AllearsError as error:
-            return Spoken(trouble=str(error))
+        alphas = self._alphas(request)
         kept: dict[str, Proposal] = {}
         refused: list[str] = []
-        for generated in (texts[0] for texts in found):
-            text = whole_sentences(generated)
-            reason = cannot_be_said(text, request)
-            if reason:
-                refused.append(f"{text or generated.text} ({reason})")
-            else:
-                feeling = tuple(name for name, _ in request.emotions[:1])  # what it was written for
-                kept.setdefault(text, Proposal(text, self.voice.name, generated.strategy, feeling))
+        for attempt in range(ROUNDS):
+            if kept:
+                break
+            seeds = [_seed(request, attempt * len(prompts) + number) for number in range(len(prompts))]
+            try:
+                found = self.voice.generator.generate(prompts, self.voice.settings, seeds, alphas=alphas)
+            except AllearsError as error:
+                return Spoken(refused=tuple(refused), trouble=str(error))
+            for generated in (texts[0] for texts in found):
+                text = without_greeting(whole_sentences(generated), request)
+                reason = cannot_be_said(text, request) or unfit(text, generated.strategy, request)
+                if reason:
+                    refused.append(f"{text or generated.text} ({reason})")
+                else:
+                    feeling = tuple(name for name, _ in request.emotions[:1])  # what it was written for
+                    kept.setdefault(text, Proposal(text, self.voice.name, generated.strategy, feeling))
         return Spoken(replace(_NOTHING, proposals=tuple(kept.values())), tuple(refused))
 
+    def _alphas(self, request: Request) -> AlphaTable | None:
+        """A wish before the voice's own; of no use to a voice that has no second branch."""
+        if not self.takes_alpha:
+            return None
+        wished = request.wish.alpha
+        return self.voice.alphas if wished is None else PAL_ALPHAS.all(wished)
 
-def chosen_strategies(request: Request, count: int) -> list[str | None]:
-    """The likeliest strategies, as far as they are nearly as likely; the first again and again for what is left.
 
-    A wish is all of them; where nothing is known, the voice chooses.
+def chosen_strategies(request: Request, count: int, *, questions: int | None = None) -> list[str | None]:
+    """The likeliest strategies, as far as they are nearly as likely; the likeliest again and again for what is left.
+
+    A wish is all of them; where nothing is known, the voice chooses. With `questions`, so many of them at most are
+    questions, and those come last.
     """
     if request.wish.strategy:
         return [request.wish.strategy] * count
@@ -122,7 +133,12 @@ def chosen_strategies(request: Request, count: int) -> list[str | None]:
     if not likely:
         return [None] * count
     fitting = [name for name, chance in likely if chance >= WORTH * likely[0][1]][:count]
-    return [*fitting, *([fitting[0]] * (count - len(fitting)))]
+    if questions is None:
+        return [*fitting, *([fitting[0]] * (count - len(fitting)))]
+    again = next((name for name, _ in likely if name != QUESTION), QUESTION)
+    asked = [name for name in fitting if name != QUESTION]
+    last = [QUESTION] * min(questions, len(fitting) - len(asked))
+    return [*asked, *([again] * (count - len(asked) - len(last))), *last]
 
 
 def whole_sentences(generated: Generated) -> str:
@@ -140,7 +156,7 @@ def cannot_be_said(text: str, request: Request) -> str:
     """Why a text that nobody has read is no reply here, or nothing."""
     said = words(text)
     if not text:
-        return "broken off"
+        return "broken off, or only a greeting"
     if len(said) < FEWEST_WORDS:
         return "too short"
     runs = _runs(said)
@@ -150,11 +166,6 @@ def cannot_be_said(text: str, request: Request) -> str:
     if runs and sum(run in heard for run in runs) > ECHO * len(runs):
         return "an echo"
     return "; ".join(review(text).reasons)
-
-
-def greets(text: str) -> bool:
-    """Whether a reply begins as if nothing had been said yet."""
-    return bool(_GREETING.match(text))
 
 
 def _runs(said: Sequence[str]) -> list[tuple[str, ...]]:

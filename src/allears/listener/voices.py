@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from allears.errors import AllearsError
 from allears.generation.contract import Generator
-from allears.generation.decoding import Settings
+from allears.generation.decoding import PAL_ALPHAS, AlphaTable, Settings
 
 if TYPE_CHECKING:
     from allears.selection.runtime import OnnxSelector
@@ -23,7 +23,12 @@ VOICES = (DEFAULT, RETRIEVAL, SMOLLM2, REMOTE)
 SMALL_SETTINGS = Settings(
     temperature=0.5, top_k=10, top_p=0.9, repetition_penalty=1.03, no_repeated_ngrams=3, shortest=4
 )
-LARGE_SETTINGS = Settings(temperature=0.7, top_p=0.9, repetition_penalty=1.03, longest=60, shortest=4)
+LARGE_SETTINGS = Settings(temperature=0.5, top_p=0.9, repetition_penalty=1.03, longest=60, shortest=4)
+# PAL's table makes a short reply say over what is known of a person ("Vegetarian. That sounds like a great idea.").
+SMALL_ALPHAS = AlphaTable(
+    {strategy: 0.3 * alpha for strategy, alpha in PAL_ALPHAS.by_strategy.items()},
+    f"0.3 times {PAL_ALPHAS.source}",
+)
 TITLES = {
     DEFAULT: "Small voice",
     RETRIEVAL: "Chosen replies",
@@ -59,6 +64,8 @@ class Voice:
     generator: Generator | None = None
     count: int = 3
     settings: Settings = SMALL_SETTINGS
+    alphas: AlphaTable | None = None  # None: the generator's own
+    questions: int | None = None  # of its replies to one turn at most; None: as many as fit
 
 
 def list_voices(bundle: Path | str = DEFAULT) -> list[VoiceInfo]:
@@ -91,11 +98,14 @@ def open_voice(
         from allears.generation.onnx_generator import OnnxGenerator
 
         shared = (selector.encoder, selector.tokenizer) if selector is not None else ()
-        return Voice(name, OnnxGenerator.from_bundle(_folder(bundle), *shared, threads=threads))
+        return Voice(
+            name, OnnxGenerator.from_bundle(_folder(bundle), *shared, threads=threads), alphas=SMALL_ALPHAS
+        )
     if name == SMOLLM2:
         from allears.generation.causal import open_smollm2
 
-        return Voice(name, open_smollm2(threads=threads), count=2, settings=LARGE_SETTINGS)
+        # what it asks misses the point more often than what it says
+        return Voice(name, open_smollm2(threads=threads), count=2, settings=LARGE_SETTINGS, questions=1)
     if name == REMOTE:
         from allears.generation.remote import open_remote
 
@@ -106,7 +116,7 @@ def open_voice(
         raise AllearsError(
             f"there is no voice {name!r}; there are {', '.join(VOICES)}, or give the run folder of a generator"
         )
-    return Voice(Path(name).resolve().name, load_generator(name))
+    return Voice(Path(name).resolve().name, load_generator(name), alphas=SMALL_ALPHAS)
 
 
 def _missing(name: str, bundle: Path | str) -> str:
