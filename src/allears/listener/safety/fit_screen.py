@@ -89,6 +89,12 @@ def threshold_for(scores: Values, allowed: int) -> float:
     return float(np.nextafter(at_most, np.inf)) + 1e-6
 
 
+def outright_alone(fitted: WeightedSum) -> float:
+    """The log-odds of a message whose wording is enough while every head is undecided: that must stay danger, whatever
+    false alarms it costs. A little less, so that rounding does not decide."""
+    return fitted.log_odds({OUTRIGHT: 1.0}) - 0.01
+
+
 def weigh(
     written: Sequence[Case], ordinary: Sequence[str], reader: Head, facts: dict[str, str]
 ) -> tuple[Combination, dict[str, float]]:
@@ -122,7 +128,11 @@ def weigh(
 
     sure = highest(without, SURE_FALSE_ALARMS)
     sure_raised = without >= sure
-    thresholds = (highest(without, FALSE_ALARMS), highest(together, FALSE_ALARMS, sure_raised))
+    sums = fit_sum(bare, danger, WITHOUT_READER), fit_sum(seen, danger, WITH_READER)
+    thresholds = (
+        min(highest(without, FALSE_ALARMS), outright_alone(sums[0])),
+        min(highest(together, FALSE_ALARMS, sure_raised), outright_alone(sums[1])),
+    )
     alone = {
         layer: _rounded(highest(np.array([danger_share(each) for each in shares]), FALSE_ALARMS))
         for layer, shares in ((NGRAMS, small), (READER, large))
@@ -138,8 +148,8 @@ def weigh(
         if which.any()
     }
     combination = Combination(
-        _with_threshold(fit_sum(bare, danger, WITHOUT_READER), thresholds[0]),
-        _with_threshold(fit_sum(seen, danger, WITH_READER), thresholds[1]),
+        _with_threshold(sums[0], thresholds[0]),
+        _with_threshold(sums[1], thresholds[1]),
         _rounded(sure),
         alone,
         facts | {"cases": len(written), "ordinary": len(ordinary)} | figures,
