@@ -101,11 +101,11 @@ def test_what_it_wrote_is_ranked_with_the_rest_and_says_who_proposed_it(listener
 
 
 def test_a_reply_of_the_voice_can_be_said(listener: Listener):
-    mine, _ = speaking(listener, lambda prompt, place: "Your cat, your cat is lost and you are sad.", count=1)
+    mine, _ = speaking(listener, lambda prompt, place: "Your cat is lost and you are sad about it.", count=1)
     mine.weights = replace(mine.weights, score=0.0, strategy=0.0, stage=9.0, mentioned=5.0)
     reply = mine.respond("my cat is lost and i am sad")
     assert reply.why.candidates[0].proposal.source == "scripted"
-    assert reply.text == "Your cat, your cat is lost and you are sad."
+    assert reply.text == "Your cat is lost and you are sad about it."
     assert reply.conversation.turns[-1].strategy == reply.why.strategy
 
 

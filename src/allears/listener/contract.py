@@ -98,6 +98,7 @@ class Wish:
 
 
 NO_WISH = Wish()
+SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
 IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
 
 

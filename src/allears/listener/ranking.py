@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import IN_CHARACTER, Likely, Proposal, Ranked
+from allears.listener.contract import IN_CHARACTER, SMALL_VOICES, Likely, Proposal, Ranked
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
 from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
@@ -50,6 +50,9 @@ class Weights:
     short: float = 0.4  # a very short reply to somebody who told a lot
     own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
     in_character: float = 3.5  # if it was written for such a persona and for such a mood
+    unread: float = (
+        1.5  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         share = math.log((chance + 0.02) / (known.best_strategy + 0.02))
         parts.append((f"strategy {proposal.strategy}", weights.strategy * share))
     parts += _mood(proposal, known, weights)
+    parts += [("nobody has read it", -weights.unread)] if proposal.source in SMALL_VOICES else []
     if proposal.stage and proposal.stage != known.stage:
         apart = {proposal.stage, known.stage} & {"opening", "ending"}
         parts.append((f"for the {proposal.stage} stage", -weights.stage * (6 if apart else 1)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,6 +35,7 @@ ROUNDS = 2  # where all was refused, it is tried once more with other chances
 WORTH = 0.3  # of the likeliest strategy's chance; rarer ones give way to a second try at the likeliest
 FEWEST_WORDS = 3
 LOOP = 4  # words in a row that may not come twice
+NEAR = 4  # words within which two in a row may not come again
 ECHO = 0.5  # of all such rows: more from the person's own mouth, and they only hear themselves
 _SENTENCE = re.compile(r".*?[.!?…][\"'”’)]*(?=\s|$)", re.DOTALL)
 _QUESTION = re.compile(
@@ -160,12 +162,18 @@ def cannot_be_said(text: str, request: Request) -> str:
     if len(said) < FEWEST_WORDS:
         return "too short"
     runs = _runs(said)
-    if len(set(runs)) < len(runs):
+    if len(set(runs)) < len(runs) or _says_twice(said):
         return "goes round in circles"
     heard = {run for turn in request.turns if turn.speaker is Role.SEEKER for run in _runs(words(turn.text))}
     if runs and sum(run in heard for run in runs) > ECHO * len(runs):
         return "an echo"
     return "; ".join(review(text).reasons)
+
+
+def _says_twice(said: Sequence[str]) -> bool:
+    """ "A dog or a dog": the same two words again at once."""
+    pairs = list(pairwise(said))
+    return any(pair in pairs[place + 2 : place + 1 + NEAR] for place, pair in enumerate(pairs))
 
 
 def _runs(said: Sequence[str]) -> list[tuple[str, ...]]:

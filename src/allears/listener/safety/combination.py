@@ -7,6 +7,8 @@ reader    the log-odds of the reader's risk head, where a reader has read the me
 
 certainty = sigmoid(bias + weights · seen - threshold), so 0.5 is where it counts as danger
 
+A message that is outright is danger even where every head is undecided: for those the threshold is no higher than that.
+
 There are two such sums, with and without the reader. The reader may talk the other layers out of a suspicion, not
 out of what they are sure of: a reader that fails, or says "none" to everything, does not make the screen deaf.
 
@@ -45,7 +47,16 @@ class WeightedSum:
         return self.bias + sum(weight * seen.get(name, 0.0) for name, weight in self.weights.items())
 
     def certainty(self, seen: Seen) -> float:
-        return share_of(self.log_odds(seen) - self.threshold)
+        return share_of(self.log_odds(seen) - self.threshold_for(seen))
+
+    def threshold_for(self, seen: Seen) -> float:
+        """Heads alone must be surer than heads that look at an outright message."""
+        return min(self.threshold, self.outright_alone) if seen.get(OUTRIGHT) else self.threshold
+
+    @property
+    def outright_alone(self) -> float:
+        """The log-odds of an outright message while no head says anything; a little less, for rounding's sake."""
+        return self.log_odds({OUTRIGHT: 1.0}) - 0.01
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,12 +89,6 @@ def threshold_for(scores: Values, allowed: int) -> float:
     return float(np.nextafter(at_most, np.inf)) + 1e-6
 
 
-def outright_alone(fitted: WeightedSum) -> float:
-    """The log-odds of a message whose wording is enough while every head is undecided: that must stay danger, whatever
-    false alarms it costs. A little less, so that rounding does not decide."""
-    return fitted.log_odds({OUTRIGHT: 1.0}) - 0.01
-
-
 def weigh(
     written: Sequence[Case], ordinary: Sequence[str], reader: Head, facts: dict[str, str]
 ) -> tuple[Combination, dict[str, float]]:
@@ -129,17 +123,21 @@ def weigh(
     sure = highest(without, SURE_FALSE_ALARMS)
     sure_raised = without >= sure
     sums = fit_sum(bare, danger, WITHOUT_READER), fit_sum(seen, danger, WITH_READER)
+    said = seen[:, WITH_READER.index(OUTRIGHT)] > 0
+    outright = [
+        said & (scores >= each.outright_alone) for scores, each in zip((without, together), sums, strict=True)
+    ]
     thresholds = (
-        min(highest(without, FALSE_ALARMS), outright_alone(sums[0])),
-        min(highest(together, FALSE_ALARMS, sure_raised), outright_alone(sums[1])),
+        highest(without, FALSE_ALARMS, outright[0]),
+        highest(together, FALSE_ALARMS, sure_raised | outright[1]),
     )
     alone = {
         layer: _rounded(highest(np.array([danger_share(each) for each in shares]), FALSE_ALARMS))
         for layer, shares in ((NGRAMS, small), (READER, large))
     }
     raised = {
-        "without_reader": without >= thresholds[0],
-        "with_reader": (together >= thresholds[1]) | sure_raised,
+        "without_reader": (without >= thresholds[0]) | outright[0],
+        "with_reader": (together >= thresholds[1]) | sure_raised | outright[1],
     }
     figures = {
         f"{name}_{kind}": round(100 * float(found[which].mean()), 2)
