@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, take
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import PAL, of_each_seed
+from allears.experiments.shared_runs import PAL, support_measured
 
 ROWS: dict[str, float | None] = {
     "0": 0.0, "0.375": 0.375, "0.75": 0.75, "1.5": 1.5, "by strategy (Table 2)": None
@@ -17,13 +17,7 @@ MEASURES = {
 def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, alpha in ROWS.items():
-        asked = of_each_seed(
-            setting,
-            PAL,
-            lambda each, alpha=alpha: measure(  # type: ignore[misc]
-                "generation", each, corpus="pesconv", split="valid", alpha=alpha, persona_similarity=True
-            ),
-        )
+        asked = support_measured(setting, PAL, alpha)
         for column, name in MEASURES.items():
             asks[row, column] = take(name, *asked)
     return Plan(tuple(ROWS), tuple(MEASURES), asks)

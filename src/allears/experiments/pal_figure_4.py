@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, Run, measure, take
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import HARD_PROMPT, JOINT, MISC, PAL, of_each_seed
+from allears.experiments.shared_runs import HARD_PROMPT, JOINT, MISC, PAL, support_measured
 
 GENERATORS: dict[str, Run] = {"PAL": PAL, "Hard Prompt": HARD_PROMPT, "MISC": MISC, "Blenderbot-Joint": JOINT}
 READERS = {"our reader (bundle)": "default", "fastText": "fasttext", "frequency": "frequency"}
@@ -15,14 +15,7 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for n, row in enumerate(ROWS, 1):
         for column, run in GENERATORS.items():
-            asked = of_each_seed(
-                setting,
-                run,
-                lambda each: measure(
-                    "generation", each, corpus="pesconv", split="valid", alpha=None, persona_similarity=True
-                ),
-            )
-            asks[row, column] = take(f"strategy_top_{n}", *asked)
+            asks[row, column] = take(f"strategy_top_{n}", *support_measured(setting, run))
         for column, model in READERS.items():
             asks[row, column] = take(
                 f"top_{n}", measure("strategy-curve", model, corpus="esconv", split="valid")

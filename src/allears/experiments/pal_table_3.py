@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, take
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import HARD_PROMPT, JOINT, MISC, PAL, of_each_seed
+from allears.experiments.shared_runs import HARD_PROMPT, JOINT, MISC, PAL, support_measured
 
 ROWS: dict[str, tuple[Run, float | None]] = {
     "Blenderbot-Joint": (JOINT, None),
@@ -29,13 +29,7 @@ _PUBLISHED = {
 def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, (run, alpha) in ROWS.items():
-        asked = of_each_seed(
-            setting,
-            run,
-            lambda each, alpha=alpha: measure(  # type: ignore[misc]
-                "generation", each, corpus="pesconv", split="valid", alpha=alpha, persona_similarity=True
-            ),
-        )
+        asked = support_measured(setting, run, alpha)
         for column, name in MEASURES.items():
             asks[row, column] = take(name, *asked)
     return Plan(tuple(ROWS), tuple(MEASURES), asks)

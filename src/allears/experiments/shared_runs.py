@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from allears.experiments.contract import Measurement, Run
+from allears.experiments.contract import Measurement, Run, measure
 from allears.experiments.made_corpora import REDDIT
 from allears.experiments.setting import Setting
 
@@ -54,3 +54,14 @@ def persona_run(model: str, corpus: str = REDDIT, changes: Sequence[str] = (), n
 def of_each_seed(setting: Setting, run: Run, ask: Callable[[Run], Measurement]) -> tuple[Measurement, ...]:
     """The same question to the same run with every seed."""
     return tuple(ask(run.seeded(seed)) for seed in setting.all_seeds)
+
+
+def support_measured(setting: Setting, run: Run, alpha: float | None = None) -> tuple[Measurement, ...]:
+    """What PAL's tables ask of a generator: replies on PESConv's valid split, with one α or by the strategies' own."""
+    return of_each_seed(
+        setting,
+        run,
+        lambda each: measure(
+            "generation", each, corpus="pesconv", split="valid", alpha=alpha, persona_similarity=True
+        ),
+    )

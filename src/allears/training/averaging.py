@@ -38,8 +38,8 @@ def average_runs(runs: Mapping[Path, float], out: Path, *, encoder_of: Path | No
         raise AllearsError("give at least one run, and every weight above 0, such as runs/a=0.5 runs/b=0.5")
     total = sum(runs.values())
     first, *others = runs
-    mean = {name: value.float() * (runs[first] / total) for name, value in _weights(first).items()}
-    kinds = {name: value.dtype for name, value in _weights(first).items()}
+    start = _weights(first)
+    mean = {name: value.float() * (runs[first] / total) for name, value in start.items()}
     for run in others:
         weights = _weights(run)
         _check_alike(first, mean, run, weights)
@@ -47,7 +47,7 @@ def average_runs(runs: Mapping[Path, float], out: Path, *, encoder_of: Path | No
             mean[name] += value.float() * (runs[run] / total)
     if encoder_of is not None:
         _take_encoder(first, mean, encoder_of)
-    found = {name: value.to(kinds[name]).contiguous() for name, value in mean.items()}
+    found = {name: value.to(start[name].dtype).contiguous() for name, value in mean.items()}
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         whole = Path(scratch) / "run"

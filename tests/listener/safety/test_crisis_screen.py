@@ -119,7 +119,7 @@ def test_on_the_cases_it_was_built_with_it_finds_most_and_rarely_cries_wolf(scre
     assert built_with.false_alarms.value <= 3
     weighed_with = evaluate_safety(screen, shipped_cases("valid"))
     assert weighed_with.recall.value >= 53
-    assert weighed_with.false_alarms.value <= 3.8
+    assert weighed_with.false_alarms.value <= 3.5
 
 
 def test_the_reader_can_raise_the_alarm_where_no_pattern_does():
