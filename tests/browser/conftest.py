@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import found_chromium, launch
+from chromium import found_chromium, launch, new_context
+from patience import PATIENCE
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from real_server import RealServer
+from talking_in_browser import come_in
 from watching import Watched, watch
 
 DESKTOP = {"width": 1360, "height": 860}
-PHONE = {"width": 390, "height": 844}
-PATIENCE = 15_000  # milliseconds: the machine may be busy with other tests
 
 expect.set_options(timeout=PATIENCE)
 
@@ -55,8 +55,7 @@ def context_options() -> dict[str, Any]:
 def context(
     browser: Browser, server: RealServer, context_options: dict[str, Any]
 ) -> Iterator[BrowserContext]:
-    opened = browser.new_context(base_url=server.url, accept_downloads=True, **context_options)
-    opened.set_default_timeout(PATIENCE)
+    opened = new_context(browser, server.url, accept_downloads=True, **context_options)
     yield opened
     opened.close()
 
@@ -73,15 +72,10 @@ def watched(context: BrowserContext, server: RealServer) -> Iterator[Watched]:
 @pytest.fixture
 def page(context: BrowserContext, watched: Watched) -> Page:
     opened = context.new_page()
-    opened.goto("/")
-    expect(composer(opened)).to_be_visible()
+    come_in(opened)
     return opened
 
 
 @pytest.fixture(scope="session")
 def web_folder() -> Path:
     return Path(__file__).parents[2] / "web"
-
-
-def composer(page: Page) -> Any:
-    return page.get_by_role("textbox", name="Your message")

@@ -6,12 +6,12 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
 import httpx
-
-PATIENCE = 300  # seconds until it listens: the very first time, it encodes its replies
+from patience import ANSWERS, STARTS
 
 
 class RealServer:
@@ -21,14 +21,19 @@ class RealServer:
         self.database = folder / "memory.db"
         self.log = folder / "server.log"
         self.options = options
-        self.port = _free_port()
+        held = _held_port()
+        self.port: int = held.getsockname()[1]
+        if sys.platform == "linux":
+            weakref.finalize(self, held.close)
+        else:  # there the server could not bind it beside us
+            held.close()
         self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen([sys.executable, *self.command()], stdout=log, stderr=log)
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + STARTS
         while not self._is_well():
             if self._process.poll() is not None or time.monotonic() > end:
                 self.stop()
@@ -57,20 +62,21 @@ class RealServer:
 
     def post(self, path: str, body: Any = None) -> Any:
         """Ask it something beside the page."""
-        answer = httpx.post(f"{self.url}{path}", json=body, timeout=30)
+        answer = httpx.post(f"{self.url}{path}", json=body, timeout=ANSWERS)
         answer.raise_for_status()
         return answer.json()
 
     def get(self, path: str) -> Any:
-        answer = httpx.get(f"{self.url}{path}", timeout=30)
-        answer.raise_for_status()
-        return answer.json()
+        return self.response(path).json()
+
+    def response(self, path: str) -> httpx.Response:
+        return httpx.get(f"{self.url}{path}", timeout=ANSWERS).raise_for_status()
 
     def put(self, path: str, body: Any) -> None:
-        httpx.put(f"{self.url}{path}", json=body, timeout=30).raise_for_status()
+        httpx.put(f"{self.url}{path}", json=body, timeout=ANSWERS).raise_for_status()
 
     def delete(self, path: str) -> None:
-        httpx.delete(f"{self.url}{path}", timeout=30).raise_for_status()
+        httpx.delete(f"{self.url}{path}", timeout=ANSWERS).raise_for_status()
 
     def forget_everything(self) -> None:
         """Each test meets a person of whom nothing is known."""
@@ -90,6 +96,12 @@ class ServerOfVoices(RealServer):
         return [str(Path(__file__).with_name("server_of_voices.py")), str(self.port), str(self.database)]
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as opened:
-        return int(opened.getsockname()[1])
+def _held_port() -> socket.socket:
+    """A port of one's own. On Linux nobody else is given it, not even while the server is stopped.
+
+    A socket that is bound and does not listen keeps it. The server may bind it all the same: both reuse addresses.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from chromium import launch
+from chromium import launch, new_context
+from patience import PATIENCE
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from real_server import RealServer
+from resting import rest
 from study_screenshots import draw_study_views
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images" / "web"
@@ -38,6 +41,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="views whose name contains this")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     choices = parser.parse_args()
+    expect.set_options(timeout=PATIENCE)
     choices.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         server = RealServer(Path(place), "--country", "GB")
@@ -92,8 +96,9 @@ def _study_picture(browser: Browser, folder: Path) -> Callable[[str, str, Callab
 @contextmanager
 def _page(browser: Browser, url: str, size: str, scheme: str) -> Iterator[Page]:
     width, height = SIZES[size]
-    context = browser.new_context(
-        base_url=url,
+    context = new_context(
+        browser,
+        url,
         viewport={"width": width, "height": height},
         color_scheme="dark" if scheme == "dark" else "light",
         has_touch=size == "phone",
@@ -133,10 +138,13 @@ def _welcome(page: Page, _: str) -> None:
 
 def _talk(page: Page, conversation: str) -> None:
     _open(page, f"#/c/{conversation}")
+    expect(page.get_by_role("region", name="Conversation").locator("ol > li")).to_have_count(2 * len(SAID))
+    rest(page)
 
 
 def _why(page: Page, conversation: str) -> None:
     _talk(page, conversation)
+    expect(page.get_by_role("button", name=re.compile("^(Show|Hide) why$")).first).to_be_visible()
     if page.get_by_role("button", name="Show why").is_visible():
         page.get_by_role("button", name="Show why").click()
 
@@ -147,7 +155,7 @@ def _why_more(page: Page, conversation: str) -> None:
         page.get_by_role("button", name=title).click()
     for title in ("What else it could have said", "Time per step"):
         page.get_by_role("button", name=title).click()
-    page.wait_for_load_state("networkidle")
+    rest(page)
 
 
 def _why_words(page: Page, conversation: str) -> None:
@@ -160,6 +168,7 @@ def _why_words(page: Page, conversation: str) -> None:
     ):
         page.get_by_role("button", name=title).click()
     page.get_by_role("region", name="Words that matched").locator("p button").first.click()
+    rest(page)
 
 
 def _list(page: Page, conversation: str) -> None:
@@ -222,7 +231,8 @@ def _away(page: Page, conversation: str) -> None:
 def _door(page: Page, conversation: str) -> None:
     refusal = {"error": "A valid access token is needed."}
     page.route("**/api/**", lambda route: route.fulfill(status=401, json=refusal))
-    _talk(page, conversation)
+    _open(page, f"#/c/{conversation}")
+    expect(page.get_by_role("heading", name="Who is there?")).to_be_visible()
 
 
 VIEWS: dict[str, Callable[[Page, str], None]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from chromium import new_context
 from playwright.sync_api import Page, expect
 from studies_made_up import (
     ONE_REPLY,
@@ -128,7 +129,7 @@ def _pair(page: Page, server: StudyServer) -> None:
     _waiting(page, server)
     browser = page.context.browser
     assert browser is not None
-    context = browser.new_context(base_url=server.url)
+    context = new_context(browser, server.url)
     partner = context.new_page()
     partner.goto(f"/study#link={server.new_token()}")
     _find_partner(partner, server)
@@ -144,6 +145,7 @@ def _pair(page: Page, server: StudyServer) -> None:
         one.get_by_role("textbox", name="Your line").press("Enter")
     expect(page.get_by_role("log").locator("li[data-who] p")).to_have_count(2)
     if page is second:  # so that all pictures show the speaker's side or the listener's with a turn to take
+        first.get_by_text(lines[1][1]).wait_for()
         first.get_by_role("textbox", name="Your line").fill("Not at once. Then he laughed.")
         first.get_by_role("textbox", name="Your line").press("Enter")
         expect(page.get_by_role("log").locator("li[data-who] p")).to_have_count(3)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from chromium import new_context
+from patience import ANSWERS
 from playwright.sync_api import Browser, Locator, Page, expect
 from real_server import RealServer
 from watching import watch
@@ -17,7 +19,6 @@ from allears.study.frozen import Frozen, load_frozen
 from allears.study.store import Store
 from allears.study.units import build_units
 
-PATIENCE = 15_000  # milliseconds: the machine may be busy with other tests
 Come = Callable[..., Page]
 
 
@@ -73,8 +74,7 @@ def visitors(browser: Browser, server: StudyServer) -> Iterator[Come]:
     def come(place: str = "", **options: Any) -> Page:
         """Somebody with a link of their own, or at the place that is named."""
         settings = {"viewport": {"width": 1360, "height": 860}, "reduced_motion": "reduce", **options}
-        context = browser.new_context(base_url=server.url, **settings)
-        context.set_default_timeout(PATIENCE)
+        context = new_context(browser, server.url, **settings)
         opened.append((context, watch(context, server.url)))
         page = context.new_page()
         page.goto(place or f"/study#link={server.new_token()}")
@@ -95,7 +95,7 @@ class Rater:
     def __init__(self, server: StudyServer) -> None:
         token = server.new_token()
         self.client = httpx.Client(
-            base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=30
+            base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=ANSWERS
         )
         self.post("consent", {"agree": True})
         self.step: dict[str, Any] = self.post("begin", {})
@@ -112,9 +112,11 @@ class Rater:
 
 
 def begin(page: Page) -> None:
-    """Agree, and read what to do."""
+    """Agree, and read what to do. What comes first in the study is shown when this returns."""
     page.get_by_role("button", name="I agree and want to begin").click()
-    page.get_by_role("button", name="Begin", exact=True).click()
+    start = page.get_by_role("button", name="Begin", exact=True)
+    start.click()
+    expect(start).to_have_count(0)
 
 
 def submit(page: Page) -> Locator:
@@ -130,6 +132,7 @@ def choose(page: Page, question: str, option: str) -> None:
     """An option of a question, pressed where a person presses it."""
     group = page.get_by_role("group", name=question)
     group.locator("label").filter(has=page.get_by_role("radio", name=option)).click()
+    expect(group.get_by_role("radio", name=option)).to_be_checked()
 
 
 def heading(page: Page) -> Locator:
@@ -139,6 +142,8 @@ def heading(page: Page) -> Locator:
 def letter_of(page: Page, text: str) -> str:
     """The letter under which a reply stands."""
     for side in "AB":
-        if page.get_by_role("article", name=f"Reply {side}").get_by_text(text).count():
+        article = page.get_by_role("article", name=f"Reply {side}")
+        expect(article).to_be_visible()
+        if article.get_by_text(text).count():
             return side
     raise AssertionError(f"no reply says {text!r}")

@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from chromium import new_context
+from playwright.sync_api import Browser
 from real_server import RealServer
-from talking_in_browser import composer
+from talking_in_browser import come_in
 
 import allears.serve
 
@@ -45,14 +46,13 @@ def test_what_ships_is_built_from_the_sources(web_folder: Path, tmp_path: Path) 
 
 
 def test_the_first_load_is_light(browser: Browser, server: RealServer) -> None:
-    context = browser.new_context(base_url=server.url)
+    context = new_context(browser, server.url)
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Network.enable")
     sizes: list[float] = []
     session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
-    page.goto("/")
-    expect(composer(page)).to_be_visible()
+    come_in(page)
     page.wait_for_load_state("networkidle")
     assert 50 * 1024 < sum(sizes) < FIRST_LOAD, f"{sum(sizes) / 1024:.0f} KB"
     context.close()

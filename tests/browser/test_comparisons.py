@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium import new_context
 from playwright.sync_api import Browser, Page, expect
 from real_server import ServerOfVoices
-from talking_in_browser import messages, say
+from resting import rest
+from talking_in_browser import composer, listener, messages, say, use_this_listener
+
+TOPS = "(column) => [...column.parentElement.children].map((each) => each.getBoundingClientRect().top)"
 
 
 def test_one_message_three_personas_three_answers(page: Page) -> None:
@@ -20,11 +24,13 @@ def test_one_message_three_personas_three_answers(page: Page) -> None:
         expect(column.get_by_text("Runners-up")).to_be_visible()
         answers.append(column.locator("p").first.inner_text())
     assert len(set(answers)) == 3, answers
-    heads = [column.bounding_box() for column in columns]
-    assert len({box["y"] for box in heads if box}) == 1, "they stand side by side"
+    rest(page)
+    tops: list[float] = columns[0].evaluate(TOPS)
+    assert (len(tops), len(set(tops))) == (3, 1), "they stand side by side"
 
     columns[0].get_by_role("textbox").fill("I am a baker.\nMy day begins at three.")
-    page.get_by_role("button", name="Ask all three").click()
+    with page.expect_response("**/api/compare"):
+        page.get_by_role("button", name="Ask all three").click()
     expect(columns[0].get_by_text("Runners-up")).to_be_visible()
     columns[0].get_by_role("button", name="Talk with this listener").click()
     expect(page.get_by_role("button", name="Listener: I am a baker.")).to_be_visible()
@@ -59,7 +65,7 @@ def test_a_conversation_can_be_answered_anew(page: Page) -> None:
 def two_voices(browser: Browser, tmp_path: Path) -> Iterator[Page]:
     server = ServerOfVoices(tmp_path)
     server.start()
-    context = browser.new_context(base_url=server.url, reduced_motion="reduce")
+    context = new_context(browser, server.url, reduced_motion="reduce")
     page = context.new_page()
     page.goto("/#/compare")
     yield page
@@ -92,9 +98,10 @@ def test_alpha_is_a_slider_where_a_voice_takes_it_and_an_answer_follows_it(two_v
 def test_the_chosen_voice_answers(two_voices: Page) -> None:
     page = two_voices
     page.goto("/#/")
-    page.get_by_role("button", name="Listener:").click()
+    expect(composer(page)).to_be_visible()
+    listener(page).click()
     page.get_by_role("radio", name="Leaning voice").check()
     expect(page.get_by_text("This voice does not take a persona.")).to_be_visible()
-    page.get_by_role("button", name="Use this listener").click()
+    use_this_listener(page)
     assert say(page, "Hello.") == "My α was None."
     expect(page.get_by_text("This voice does not take wishes.")).to_be_visible()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import httpx
 from playwright.sync_api import Page, expect
 from real_server import RealServer
 from talking_in_browser import composer, say
@@ -32,14 +31,16 @@ def test_an_erased_conversation_is_gone_everywhere(page: Page, server: RealServe
     page.get_by_role("button", name="What to do with").click()
     page.get_by_role("menuitem", name="Erase").click()
     page.get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("link", name="Nobody must know")).to_be_visible()
+    expect(page.get_by_role("button", name="What to do with")).to_be_focused()
     page.get_by_role("button", name="What to do with").click()
     page.get_by_role("menuitem", name="Erase").click()
     page.get_by_role("button", name="Erase it").click()
     expect(page.get_by_text("The conversation is erased.")).to_be_visible()
     expect(page.get_by_role("link", name="Nobody must know")).to_have_count(0)
     expect(page.get_by_role("heading", name="I'm all ears.")).to_be_visible()
-    assert "llama" not in httpx.get(f"{server.url}/api/export").text
+    assert "llama" not in server.response("/api/export").text
 
 
 def test_everything_is_saved_and_everything_is_erased(page: Page, server: RealServer) -> None:
@@ -55,7 +56,7 @@ def test_everything_is_saved_and_everything_is_erased(page: Page, server: RealSe
     expect(page.get_by_text("Everything is erased.")).to_be_visible()
     expect(page.get_by_text("Nothing is noted about you.")).to_be_visible()
     expect(page.get_by_text("What you talk about will be listed here.")).to_be_visible()
-    assert "Otto" not in httpx.get(f"{server.url}/api/export").text
+    assert "Otto" not in server.response("/api/export").text
     kept: str = page.evaluate("JSON.stringify(localStorage)")
     assert "secret" not in kept
     assert "Otto" not in kept

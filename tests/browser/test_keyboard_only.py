@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
-from talking_in_browser import composer, messages
+from talking_in_browser import composer, listener, messages
+
+# What the focus is on is called so. (Where it is on nothing, it is on the body, whose text is all there is.)
+FOCUSED = """() => {
+    const element = document.activeElement;
+    return element === document.body ? "" : element.ariaLabel || element.textContent || "";
+}"""
 
 
 def _tab_to(page: Page, name: str, *, most: int = 80, key: str = "Tab") -> None:
@@ -11,9 +17,7 @@ def _tab_to(page: Page, name: str, *, most: int = 80, key: str = "Tab") -> None:
     seen = []
     for _ in range(most):
         page.keyboard.press(key)
-        focused = page.evaluate(
-            "document.activeElement.ariaLabel || document.activeElement.textContent || ''"
-        )
+        focused = page.evaluate(FOCUSED)
         seen.append(focused[:40])
         if name in focused:
             return
@@ -26,9 +30,11 @@ def test_a_whole_visit_without_a_mouse(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(messages(page)).to_have_count(2)
     expect(composer(page)).to_be_focused()
+    expect(page.get_by_role("heading", name="May I remember you?")).to_be_visible()
 
     _tab_to(page, "No, thank you", key="Shift+Tab")
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="May I remember you?")).to_have_count(0)
     expect(composer(page)).to_be_focused()
 
     _tab_to(page, "Answer this way: Suggest something")
@@ -58,6 +64,7 @@ def test_a_whole_visit_without_a_mouse(page: Page) -> None:
 
 
 def test_the_first_thing_on_the_page_leads_past_the_list(page: Page) -> None:
+    expect(composer(page)).to_be_focused()
     first = page.locator("#root a, #root button").first
     expect(first).to_have_text("Skip to the message box")
     _tab_to(page, "Skip to the message box", key="Shift+Tab")
@@ -67,11 +74,12 @@ def test_the_first_thing_on_the_page_leads_past_the_list(page: Page) -> None:
 
 
 def test_a_dialog_keeps_the_focus_and_gives_it_back(page: Page) -> None:
-    button = page.get_by_role("button", name="Listener:")
+    button = listener(page)
     button.focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Who listens?")
     expect(dialog).to_be_visible()
+    expect(dialog.locator(":focus")).to_have_count(1)
     for _ in range(30):
         page.keyboard.press("Tab")
         assert dialog.evaluate("(dialog) => dialog.contains(document.activeElement)")
@@ -81,6 +89,7 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(page: Page) -> None:
 
 
 def test_the_focus_can_be_seen(page: Page) -> None:
+    expect(composer(page)).to_be_focused()
     _tab_to(page, "New conversation", key="Shift+Tab")
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 from real_server import RealServer
-from talking_in_browser import last_why, messages, say, section
+from talking_in_browser import (
+    last_why,
+    listener,
+    messages,
+    new_conversation,
+    no_to_consent,
+    say,
+    section,
+    yes_to_consent,
+)
 
 KNOWN = "What do you know about me?"
 
@@ -15,9 +24,10 @@ def test_what_was_remembered_can_be_edited_and_forgotten_and_is_not_used_again(
     say(page, "I live in Leeds. My sister is called Nora.")
     page.get_by_role("button", name="Yes, remember me").click()
     expect(page.get_by_text("I will remember.")).to_be_visible()
+    expect(page.get_by_role("heading", name="May I remember you?")).to_have_count(0)
     say(page, "It rained all day.")
 
-    page.get_by_role("button", name="New conversation").click()
+    new_conversation(page)
     say(page, "Hello, I am back.")
     assert "Leeds" in say(page, KNOWN)
 
@@ -42,11 +52,12 @@ def test_what_was_remembered_can_be_edited_and_forgotten_and_is_not_used_again(
 
 def test_without_consent_a_new_conversation_knows_nothing(page: Page) -> None:
     say(page, "I live in Leeds.")
-    page.get_by_role("button", name="No, thank you").click()
-    page.get_by_role("button", name="New conversation").click()
+    no_to_consent(page)
+    new_conversation(page)
     say(page, "Hello.")
     assert "Leeds" not in say(page, KNOWN)
     page.get_by_role("link", name="About you").click()
+    expect(page.get_by_role("switch", name="Remember me")).to_be_enabled()
     expect(page.get_by_role("switch", name="Remember me")).not_to_be_checked()
 
 
@@ -55,10 +66,11 @@ def test_the_question_is_asked_once_and_after_the_first_answer(page: Page) -> No
     expect(question).to_have_count(0)
     say(page, "Hello.")
     expect(question).to_be_visible()
-    page.get_by_role("button", name="No, thank you").click()
+    no_to_consent(page)
     say(page, "Nice weather.")
     page.reload()
     expect(messages(page)).to_have_count(4)
+    expect(listener(page)).to_be_visible()  # so the page knows by now whether it was asked
     expect(question).to_have_count(0)
 
 
@@ -72,13 +84,14 @@ def test_each_sentence_leads_to_the_turn_it_came_from(page: Page) -> None:
 
 def test_everything_about_a_person_is_on_one_page_and_can_be_changed_there(page: Page) -> None:
     say(page, "I have two cats.")
-    page.get_by_role("button", name="Yes, remember me").click()
+    yes_to_consent(page)
     page.get_by_role("link", name="About you").click()
     noted = page.get_by_role("region", name="What is noted")
     expect(noted.get_by_text("I have two cats.", exact=True)).to_be_visible()
     page.get_by_role("button", name="Add something about you").click()
-    page.get_by_role("textbox", name="A sentence about you").fill("I work at night.")
-    page.keyboard.press("Enter")
+    sentence = page.get_by_role("textbox", name="A sentence about you")
+    sentence.fill("I work at night.")
+    sentence.press("Enter")
     expect(page.get_by_text("you wrote this")).to_be_visible()
     page.get_by_role("button", name="Erase: I have two cats.").click()
     expect(noted.get_by_text("I have two cats.", exact=True)).to_have_count(0)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from talking_in_browser import composer, say
+from resting import rest
+from talking_in_browser import composer, go_to, say
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def context_options() -> dict[str, Any]:
 def test_talking_the_list_and_the_reasons_work_on_a_phone(page: Page) -> None:
     say(page, "My knee hurts and I cannot run.")
     page.get_by_role("button", name="No, thank you").tap()
+    expect(page.get_by_role("heading", name="May I remember you?")).to_have_count(0)
     page.get_by_role("button", name="Show why").tap()
     sheet = page.get_by_role("dialog", name="Why")
     expect(sheet.get_by_text("The feeling heard")).to_be_visible()
@@ -32,13 +34,17 @@ def test_talking_the_list_and_the_reasons_work_on_a_phone(page: Page) -> None:
     expect(page.get_by_role("heading", name="About you")).to_be_visible()
     page.get_by_role("button", name="Open the list").tap()
     page.get_by_role("navigation").get_by_role("link", name="My knee hurts").tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My knee hurts and I cannot run.")
     expect(composer(page)).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("place", ["#/", "#/about-you", "#/listeners", "#/compare", "#/help"])
+@pytest.mark.parametrize("place", ["", "about-you", "listeners", "compare", "help"])
 def test_nothing_is_wider_than_the_phone(page: Page, place: str) -> None:
-    page.goto(f"/{place}")
-    page.wait_for_load_state("networkidle")
+    if place:
+        go_to(page, place)
+    else:
+        expect(page.get_by_role("heading", name="I'm all ears.")).to_be_visible()
+    rest(page)
     too_wide = page.evaluate(
         """() => [...document.querySelectorAll("body *")]
         .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && element.checkVisibility())
@@ -49,6 +55,8 @@ def test_nothing_is_wider_than_the_phone(page: Page, place: str) -> None:
 
 def test_what_is_pressed_is_large_enough_for_a_finger(page: Page) -> None:
     say(page, "Hello.")
+    expect(page.get_by_role("heading", name="May I remember you?")).to_be_visible()
+    rest(page)
     small = page.evaluate(
         """() => [...document.querySelectorAll("button, a[href]")]
         .filter((element) => element.checkVisibility() && !element.closest("p"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 from real_server import RealServer
-from talking_in_browser import composer, messages, say
+from talking_in_browser import all_is_told, composer, messages, say
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def test_a_message_sent_into_the_void_is_answered_once_when_the_server_is_back(
     page: Page, server: RealServer
 ) -> None:
     say(page, "I start a new school on Monday.")
+    all_is_told(page, "I start a new school")
     server.stop()
     composer(page).fill("Are you there?")
     composer(page).press("Enter")
@@ -55,6 +56,7 @@ def test_a_page_that_was_closed_in_between_sends_what_was_not_answered(
 
 def test_a_message_that_waits_can_be_taken_back(page: Page, server: RealServer) -> None:
     say(page, "Hello.")
+    all_is_told(page, "Hello.")
     server.stop()
     composer(page).fill("Never mind.")
     composer(page).press("Enter")

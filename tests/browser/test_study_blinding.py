@@ -5,27 +5,31 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 from studies_made_up import HERON, PREFERENCE, SAID, SCALES, SECRETS, TWO_REPLIES, rating_study
 from taking_part import Rater, begin, heading, letter_of, served, visitors
 
 BLOCKS = TWO_REPLIES + SCALES + PREFERENCE
 
 
-def _everything_of(page: Page) -> list[str]:
-    """From now on, whatever goes over the wire (the page's own files apart)."""
-    wire: list[str] = []
+def _answers_to(page: Page) -> list[Response]:
+    """From now on, whatever the page is answered (its own files apart)."""
+    answers: list[Response] = []
 
-    def on_response(response):  # type: ignore[no-untyped-def]
-        if "/assets/" in response.url:
-            return
-        request = response.request
-        wire.append(f"{request.url} {request.headers} {request.post_data or ''} {response.headers}")
-        wire.append(response.text())
+    def on_response(response: Response) -> None:
+        if "/assets/" not in response.url:
+            answers.append(response)
 
     page.on("response", on_response)
-    return wire
+    return answers
+
+
+def _over_the_wire(response: Response) -> str:
+    request = response.request
+    asked = f"{request.url} {request.headers} {request.post_data or ''}"
+    return f"{asked} {response.headers}\n{response.text()}"
 
 
 def _answer_all(page: Page) -> None:
@@ -38,7 +42,8 @@ def test_nothing_names_a_system_in_the_page_or_over_the_wire(browser: Browser, t
     study = rating_study(tmp_path / "study", BLOCKS, items=3)
     with served(study) as server, visitors(browser, server) as come:
         page = come()
-        wire = _everything_of(page)
+        expect(heading(page)).to_have_text("Before you begin")
+        answers = _answers_to(page)
         page.reload()
         begin(page)
         seen = []
@@ -50,7 +55,9 @@ def test_nothing_names_a_system_in_the_page_or_over_the_wire(browser: Browser, t
             )
             _answer_all(page)
         expect(heading(page)).to_have_text("All done")
-        everything = "\n".join([*wire, *seen])
+        everything = "\n".join([*map(_over_the_wire, answers), *seen])
+        for path in ("/study", "/api/study/begin", "/api/study/next"):
+            assert any(urlsplit(answer.url).path == path for answer in answers), path
         assert SAID[HERON] in everything  # it was looked at
         for secret in SECRETS:
             assert secret.lower() not in everything.lower(), secret

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from studies_made_up import CHECKS, RETURNING, rating_study
 from taking_part import StudyServer, begin, choose, heading, send, served, submit, visitors
 
@@ -33,7 +33,7 @@ def test_a_rater_who_closes_the_page_and_comes_back_continues(browser: Browser, 
         expect(heading(page)).to_have_text("Task 2 of 4")
         reply = page.get_by_role("region", name="The listener's reply").inner_text()
         choose(page, "Does the reply show", "5: very much")
-        assert token not in page.url  # nobody reads it over a shoulder
+        expect(page).not_to_have_url(re.compile(token))  # nobody reads it over a shoulder
         context = page.context
         page.close()
 
@@ -75,11 +75,12 @@ def test_an_answer_whose_receipt_was_lost_is_stored_once(browser: Browser, serve
         begin(page)
         heard: list[int] = []
 
-        def lose_the_receipt(route):  # type: ignore[no-untyped-def]
+        def lose_the_receipt(route: Route) -> None:
             if heard:
-                return route.continue_()
-            heard.append(route.fetch().status)
-            return route.abort()
+                route.continue_()
+            else:
+                heard.append(route.fetch().status)
+                route.abort()
 
         page.route("**/answers", lose_the_receipt)
         _rate(page)
@@ -110,6 +111,7 @@ def test_two_tabs_of_one_rater_do_not_get_in_each_others_way(browser: Browser, s
         expect(heading(page)).to_have_text("Task 1 of 4")
         tab = page.context.new_page()
         tab.goto("/study")
+        expect(heading(tab)).to_have_text("Task 1 of 4")
         _rate(tab)
         expect(heading(tab)).to_have_text("Task 2 of 4")
         choose(page, "Does the reply show", "5")  # the same unit, answered otherwise
@@ -150,7 +152,7 @@ def test_the_bare_address_leads_to_the_study_which_asks_for_a_link(
     with visitors(browser, server) as come:
         page = come("/")
         expect(page.get_by_text("Please open the link that you were given.")).to_be_visible()
-        assert page.url == f"{server.url}/study"
+        expect(page).to_have_url(f"{server.url}/study")
         page = come("/study#link=0123456789abcdef")
         expect(page.get_by_text("This link does not open the study.")).to_be_visible()
         page = come("/study#open=0123456789abcdef")
@@ -188,6 +190,7 @@ def test_who_withdraws_is_forgotten(browser: Browser, server: StudyServer) -> No
         page.get_by_role("button", name="Withdraw from the study").click()
         dialog = page.get_by_role("dialog", name="Withdraw from the study?")
         dialog.get_by_role("button", name="Stay in the study").click()
+        expect(dialog).to_have_count(0)
         expect(heading(page)).to_have_text("Task 2 of 4")
         page.get_by_role("button", name="Withdraw from the study").click()
         dialog.get_by_role("button", name="Delete everything").click()
@@ -200,7 +203,7 @@ def test_who_withdraws_is_forgotten(browser: Browser, server: StudyServer) -> No
 
 
 def test_the_first_load_of_the_other_page_has_nothing_of_the_study(server: StudyServer) -> None:
-    index = httpx.get(f"{server.url}/study").text
+    index = server.response("/study").text
     assert "StudyApp" not in index
 
 

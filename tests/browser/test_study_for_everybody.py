@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from resting import rest
 from studies_made_up import (
     PREFERENCE,
     SCALES,
@@ -59,6 +60,13 @@ def axe_script(web_folder: Path) -> str:
     return script.read_text(encoding="utf-8")
 
 
+def _fits(page: Page, title: str) -> None:
+    """The page with this heading, when it has come to rest, fits on the screen and under a finger."""
+    expect(heading(page)).to_have_text(title)
+    rest(page)
+    assert (_too_wide(page), _too_small(page)) == ([], [])
+
+
 def _too_wide(page: Page) -> list[str]:
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("body *")]
@@ -83,16 +91,14 @@ def _too_small(page: Page) -> list[str]:
 def test_a_whole_study_on_a_phone(browser: Browser, rating: StudyServer) -> None:
     with visitors(browser, rating) as come:
         page = come(**PHONE)
-        for button in ("I agree and want to begin", "Begin"):
-            assert (_too_wide(page), _too_small(page)) == ([], [])
+        for title, button in (("Before you begin", "I agree and want to begin"), ("What to do", "Begin")):
+            _fits(page, title)
             page.get_by_role("button", name=button, exact=True).tap()
-        expect(heading(page)).to_have_text("Task 1 of 1")
-        assert (_too_wide(page), _too_small(page)) == ([], [])
+        _fits(page, "Task 1 of 1")
         for group in page.get_by_role("group").all():
             group.locator("label").last.tap()
         submit(page).tap()
-        expect(heading(page)).to_have_text("All done")
-        assert (_too_wide(page), _too_small(page)) == ([], [])
+        _fits(page, "All done")
 
 
 def test_talking_and_pairs_fit_on_a_phone(
@@ -104,12 +110,11 @@ def test_talking_and_pairs_fit_on_a_phone(
         page.get_by_role("textbox", name="Your line to Listener B").fill("a" * 300)
         page.get_by_role("button", name="Send to Listener B").tap()
         expect(page.get_by_role("article", name="Listener B").locator("li[data-who] p")).to_have_count(2)
-        assert (_too_wide(page), _too_small(page)) == ([], [])
+        _fits(page, "Task 1 of 1")
     with visitors(browser, collecting) as come:
         page = come(**PHONE)
         begin(page)
-        expect(heading(page)).to_have_text("Something that happened to you")
-        assert (_too_wide(page), _too_small(page)) == ([], [])
+        _fits(page, "Something that happened to you")
 
 
 def _tab_to(page: Page, role: str, name: str) -> None:
@@ -128,6 +133,7 @@ def test_a_whole_study_without_a_mouse(browser: Browser, rating: StudyServer) ->
         _tab_to(page, "button", "I agree and want to begin")
         page.keyboard.press("Enter")
         expect(heading(page)).to_have_text("What to do")
+        expect(heading(page)).to_be_focused()
         _tab_to(page, "button", "Begin")
         page.keyboard.press("Enter")
         expect(heading(page)).to_have_text("Task 1 of 1")
@@ -142,10 +148,12 @@ def test_a_whole_study_without_a_mouse(browser: Browser, rating: StudyServer) ->
             page.keyboard.press("ArrowRight")
             page.keyboard.press("ArrowRight")
             expect(group.get_by_role("radio").nth(2)).to_be_checked()
+        expect(submit(page)).to_be_enabled()
         page.keyboard.press("Tab")
         expect(submit(page)).to_be_focused()
         page.keyboard.press("Enter")
         expect(heading(page)).to_have_text("All done")
+        expect(heading(page)).to_be_focused()
         _tab_to(page, "button", "Copy the code")
 
 
@@ -154,15 +162,23 @@ def test_a_paired_conversation_without_a_mouse(browser: Browser, collecting: Stu
         one, other = come(), come()
         for page in (one, other):
             begin(page)
+            expect(heading(page)).to_have_text("Something that happened to you")
             expect(heading(page)).to_be_focused()
             page.keyboard.press("Tab")
             page.keyboard.press("Space")
+            expect(page.get_by_role("radio").first).to_be_checked()
             page.keyboard.press("Tab")
+            expect(page.get_by_role("textbox", name="Your situation")).to_be_focused()
             page.keyboard.type("We found a nest with four eggs in our garden.")
+            find = page.get_by_role("button", name="Find me a partner")
+            expect(find).to_be_enabled()
             page.keyboard.press("Tab")
+            expect(find).to_be_focused()
             page.keyboard.press("Enter")
+            expect(find).to_have_count(0)
         for page in (one, other):
             expect(page.get_by_role("textbox", name="Your line")).to_be_visible()
+            expect(heading(page)).to_be_focused()
         speaks = heading(one).inner_text() == "You are the speaker"
         speaker, listener = (one, other) if speaks else (other, one)
         _tab_to(speaker, "textbox", "Your line")
@@ -178,6 +194,7 @@ def test_axe_finds_nothing_serious_in_a_rating_study(
 ) -> None:
     with visitors(browser, rating) as come:
         page = come(bypass_csp=True, **look)  # to bring axe in; the other tests run with the policy
+        expect(heading(page)).to_have_text("Before you begin")
         assert problems(page, axe_script) == []
         page.get_by_role("button", name="I agree and want to begin").click()
         expect(heading(page)).to_have_text("What to do")
@@ -187,15 +204,18 @@ def test_axe_finds_nothing_serious_in_a_rating_study(
         assert problems(page, axe_script) == []
         for group in page.get_by_role("group").all():
             group.locator("label").first.click()
+            expect(group.get_by_role("radio").first).to_be_checked()
         assert problems(page, axe_script) == []
         page.get_by_role("button", name="Help lines").click()
         expect(page.get_by_role("dialog").get_by_role("listitem").first).to_be_visible()
         assert problems(page, axe_script) == []
         page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
         page.get_by_role("button", name="Withdraw from the study").click()
         expect(page.get_by_role("dialog", name="Withdraw from the study?")).to_be_visible()
         assert problems(page, axe_script) == []
         page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
         page.route("**/answers", lambda route: route.abort())
         send(page)
         expect(page.get_by_text("The server cannot be reached.")).to_be_visible()
@@ -228,6 +248,7 @@ def test_axe_finds_nothing_serious_in_the_other_studies(
         page.get_by_role("textbox", name="Your line to Listener A").fill("I don't want to live any more.")
         page.get_by_role("button", name="Send to Listener A").click()
         expect(page.get_by_role("region", name="People who can help now")).to_be_visible()
+        expect(page.get_by_role("img", name="Listener A is writing")).to_have_count(0)
         assert problems(page, axe_script) == []
     with visitors(browser, collecting) as come:
         one, other = come(bypass_csp=True, **look), come(bypass_csp=True, **look)
@@ -239,6 +260,7 @@ def test_axe_finds_nothing_serious_in_the_other_studies(
             page.get_by_role("button", name="Find me a partner").click()
             expect(page.get_by_text("Find me a partner")).to_have_count(0)
             if page is one:
+                expect(heading(page)).to_have_text("Looking for somebody to talk with you")
                 assert problems(page, axe_script) == []  # waiting
         for page in (one, other):
             expect(page.get_by_role("textbox", name="Your line")).to_be_visible()

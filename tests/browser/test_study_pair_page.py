@@ -133,8 +133,10 @@ def test_who_is_left_alone_gets_another_partner(browser: Browser, server: StudyS
         _speaker(one, other)
         other.get_by_role("button", name="Leave this conversation").click()
         other.get_by_role("dialog").get_by_role("button", name="Leave this conversation").click()
+        expect(
+            one.get_by_text("Your partner left.")
+        ).to_be_visible()  # first, since it does not stay for long
         expect(heading(other)).to_have_text("Something that happened to you")
-        expect(one.get_by_text("Your partner left.")).to_be_visible()
         expect(heading(one)).to_have_text("Looking for somebody to talk with you")
         third = come()
         _describe(third, "I found my old school bag in the attic yesterday.")

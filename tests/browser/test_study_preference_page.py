@@ -40,6 +40,7 @@ def test_three_opinions_of_three_raters_ask_a_fourth_and_nobody_else(
         one, other = come(), come()
         for page in (one, other):  # both have it open at once
             begin(page)
+            expect(heading(page)).to_have_text("Task 1 of 1")
         _prefer(one, HERON)
         _prefer(other, KETTLE)
         _prefer_without_browser(Rater(server), "tie")

@@ -9,7 +9,8 @@ from typing import Any
 
 from allears.study.design import Design, read_design
 from allears.study.frozen import Frozen, freeze
-from allears.study.store import CONSENTED, NEW, READY, Given, Rater, Store
+from allears.study.rows import CONSENTED, NEW, READY, Given, Rater
+from allears.study.store import Store
 from allears.study.units import build_units
 
 TOP = """

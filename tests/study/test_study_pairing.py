@@ -17,8 +17,9 @@ from allears.study.app import StudySettings, create_study_app
 from allears.study.blocks import Describe
 from allears.study.errors import NotAnsweredError, OutOfStepError
 from allears.study.pairing import Pairing, PairState, offered_emotions
+from allears.study.rows import Rater
 from allears.study.session import Sessions
-from allears.study.store import Rater, Store
+from allears.study.store import Store
 
 WORDS = "My hen escaped over the fence."
 

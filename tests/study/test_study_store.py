@@ -23,7 +23,8 @@ from study_making import (
 
 from allears.errors import AllearsError
 from allears.study.errors import NotAnsweredError, NotKnownError, OutOfStepError, TooQuickError
-from allears.study.store import DECLINED, NEW, SCREENED, Store
+from allears.study.rows import DECLINED, NEW, SCREENED
+from allears.study.store import Store
 
 CHECKS = """
 [checks]

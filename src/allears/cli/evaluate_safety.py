@@ -31,7 +31,9 @@ def safety(
         show_default=False,
     ),
     bundle: str = typer.Option(
-        "default", "--bundle", help="The bundle whose reader's risk head is one of the layers."
+        "default",
+        "--bundle",
+        help="The bundle whose screen, or else its reader's risk head, is one of the layers.",
     ),
     no_reader: bool = typer.Option(
         False, "--no-reader", help="Patterns and n-grams alone: the screen without any bundle."
@@ -75,10 +77,9 @@ def safety(
 def _screen(bundle: str | None) -> CrisisScreen:
     if bundle is None:
         return CrisisScreen()
-    from allears.listener.safety.reader_head import ReaderHead
-    from allears.understanding.runtime import OnnxReader
+    from allears.listener.safety.bundled_screen import bundled_head
 
-    return CrisisScreen(ReaderHead(OnnxReader.from_bundle(bundle)))
+    return CrisisScreen(bundled_head(bundle))
 
 
 def _shares(report: SafetyReport, where: str) -> Table:

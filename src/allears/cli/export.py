@@ -44,6 +44,13 @@ def export(
         help="The run folder of a generator on the same encoder: it goes into the bundle too.",
         show_default=False,
     ),
+    screen: Path | None = typer.Option(
+        None,
+        "--screen",
+        metavar="RUN",
+        help="The run folder of a reader of danger (recipes/crisis-screen.toml): the bundle's crisis screen.",
+        show_default=False,
+    ),
     precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
     keep_float: list[str] = typer.Option(
         [],
@@ -72,6 +79,7 @@ def export(
 
     With --reader, --extractor and --voice, one bundle ranks replies, reads what was said, learns who said it and
     writes replies of its own, on one encoder. All must have been trained on it: together, or with the encoder frozen.
+    A --screen has begun as that encoder and learned danger alone; only its change is stored.
     The folder of a joint run brings all of its parts. With --base, and a bundle of that base already in --out, the
     files of the base stay untouched and the new version adds a few megabytes. A bundle in the place of a run is
     copied to --out (or stays where it is) and gets the parts that are named. A language model's adapter becomes half as
@@ -84,10 +92,11 @@ def export(
     allears export runs/ed-bi-encoder --out bundles/exact --precision float32
     allears export runs/default --base runs/dialogue-pretrain --out bundles/default
     allears export bundles/default --voice runs/esconv-pal --out bundles/default
+    allears export bundles/default --screen runs/crisis-screen --out bundles/default
     allears export runs/esconv-smollm2 --out adapters/mine
     """
     if is_kind(run, LANGUAGE_MODEL):
-        if reader or extractor or voice or base or keep_float or metrics or precision != "int8":
+        if reader or extractor or voice or screen or base or keep_float or metrics or precision != "int8":
             raise AllearsError(
                 f"{run}: this is a language model's adapter, which is exported alone and in int8; "
                 "give --out and nothing else"
@@ -113,6 +122,7 @@ def export(
         "reader": None if reader is None else readers.load(reader),
         "extractor": None if extractor is None else extractors.load(extractor),
         "voice": None if voice is None else voices.load(voice),
+        "screen": None if screen is None else readers.load(screen),
     }
     if not parts:
         if base is not None or keep_float or measured or precision != "int8":

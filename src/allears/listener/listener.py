@@ -38,9 +38,9 @@ from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, rank
+from allears.listener.safety.bundled_screen import bundled_head
 from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.reader_head import RISK, ReaderHead
 from allears.listener.safety.replies import ELSEWHERE, countries, fixed_reply
 from allears.listener.safety.review import review
 from allears.listener.safety.screen import CrisisScreen
@@ -144,11 +144,13 @@ class Listener:
             raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
         spoken = open_voice(voice, bundle, selector=selector, threads=threads)
         index = open_index(lines, selector, folder=cache, watch=watch)
+        head = bundled_head(bundle, reader, selector.tokenizer)
+        own_screen = head is not None and head.reader is not reader
         return cls(
             selector,
-            Senses(reader, selector.card.limits),
+            Senses(reader, selector.card.limits, risk=not own_screen),
             [PoolProposer(index), PersonaProposer(selector, cache)],
-            screen=CrisisScreen(ReaderHead(reader) if RISK in reader.card.heads else None),
+            screen=CrisisScreen(head),
             extractor=extractor,
             country=country,
             voice=spoken,

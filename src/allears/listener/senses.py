@@ -28,15 +28,20 @@ class Sensed(NamedTuple):
 
     emotions: Likely = ()  # 32, of the message
     strategies: Likely = ()  # 8, by the conversation
-    risk: Mapping[str, float] | None = None  # of the message; None, if the reader has no such head
+    risk: Mapping[str, float] | None = (
+        None  # of the message; None, if the reader has no such head or is not asked
+    )
     in_part: bool = False  # the message was too long to be read to its end
 
 
 class Senses:
-    """The reader's answers, as the listener wants them. `limits` are those of whoever encodes: the ranker's."""
+    """The reader's answers, as the listener wants them. `limits` are those of whoever encodes: the ranker's.
 
-    def __init__(self, reader: OnnxReader, limits: Limits | None = None):
-        self.reader, self.limits = reader, limits or reader.card.limits
+    Its risk head is not asked (`risk=False`) where the screen reads messages for itself.
+    """
+
+    def __init__(self, reader: OnnxReader, limits: Limits | None = None, *, risk: bool = True):
+        self.reader, self.limits, self.risk = reader, limits or reader.card.limits, risk
         for name in (EMOTION, STRATEGY):
             reader.needs(name)
 
@@ -50,7 +55,7 @@ class Senses:
         found = self.reader.from_states(states, mask)
         count = len(conversations)
         strategies, emotions = found[STRATEGY][:count], found[EMOTION][count:]
-        risks = found[RISK][count:].tolist() if RISK in found else None
+        risks = found[RISK][count:].tolist() if self.risk and RISK in found else None
         longest = 2 + most_pieces(self.limits)  # with its first and last sign
         return [
             Sensed(

@@ -2,6 +2,8 @@
 
 The graph's files hold the base's int8 weights. When the graph is opened, the low-rank change of each matrix is added to
 them, in the base's steps: 80 milliseconds for 72 matrices, and nothing while running. Needs NumPy alone.
+
+Another graph with the same matrices can be a change of that encoder: its file says `upon` which changes it comes.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ import numpy.typing as npt
 from allears.errors import AllearsError
 
 CHANGE_FILE = "encoder.change.json"
-NUMBERS_FILE = "encoder.change"
 
 Bytes = npt.NDArray[np.uint8]
 Half = npt.NDArray[np.float16]
@@ -57,15 +58,27 @@ class Changing:
     down: Half
 
 
-def write_changes(folder: Path, matrices: Mapping[str, Changing]) -> list[str]:
-    """Returns the names of the files written."""
+def change_file(graph: str) -> str:
+    """What says how the weights of a graph are changed: encoder.change.json for encoder.onnx."""
+    return f"{graph.removesuffix('.onnx')}.change.json"
+
+
+def numbers_file(change: str) -> str:
+    """Where the numbers of a change lie: encoder.change beside encoder.change.json."""
+    return change.removesuffix(".json")
+
+
+def write_changes(
+    folder: Path, matrices: Mapping[str, Changing], change: str = CHANGE_FILE, *, upon: str = ""
+) -> list[str]:
+    """Returns the names of the files written. `upon` names the change that is made first, of the same matrices."""
     numbers = bytearray()
 
     def put(content: Place | bytes) -> Place:
         if isinstance(content, Place):
             return content
         numbers.extend(content)
-        return Place(NUMBERS_FILE, len(numbers) - len(content), len(content))
+        return Place(numbers_file(change), len(numbers) - len(content), len(content))
 
     found = [
         ChangedMatrix(
@@ -79,26 +92,29 @@ def write_changes(folder: Path, matrices: Mapping[str, Changing]) -> list[str]:
         )
         for name, matrix in matrices.items()
     ]
-    (folder / NUMBERS_FILE).write_bytes(numbers)
-    text = json.dumps({"matrices": [asdict(matrix) for matrix in found]}, separators=(",", ":"))
-    (folder / CHANGE_FILE).write_text(text + "\n", encoding="utf-8")
-    return [CHANGE_FILE, NUMBERS_FILE]
+    (folder / numbers_file(change)).write_bytes(numbers)
+    record = {"matrices": [asdict(matrix) for matrix in found]} | ({"upon": upon} if upon else {})
+    text = json.dumps(record, separators=(",", ":"))
+    (folder / change).write_text(text + "\n", encoding="utf-8")
+    return [change, numbers_file(change)]
 
 
-def changed_weights(folder: Path) -> dict[str, Bytes]:
-    """The matrices of the bundle in `folder` as they are after the change, by name; none for a bundle without one."""
-    path = folder / CHANGE_FILE
+def changed_weights(folder: Path, change: str = CHANGE_FILE) -> dict[str, Bytes]:
+    """The matrices of a graph in `folder` as they are after the change, by name; none for a graph without one."""
+    path = folder / change
     if not path.is_file():
         return {}
     try:
-        matrices = [_matrix(record) for record in json.loads(path.read_text(encoding="utf-8"))["matrices"]]
+        record = json.loads(path.read_text(encoding="utf-8"))
+        first = changed_weights(folder, record["upon"]) if record.get("upon") else {}
+        matrices = [_matrix(each) for each in record["matrices"]]
         files = {
             name: np.memmap(folder / name, np.uint8, "r") for name in {f for m in matrices for f in _files(m)}
         }
-        return {matrix.name: _changed(matrix, files) for matrix in matrices}
+        return {matrix.name: _changed(matrix, files, first.get(matrix.name)) for matrix in matrices}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AllearsError(
-            f"{path}: the change of the encoder cannot be read ({error}); export again"
+            f"{path}: the change of the weights cannot be read ({error}); export again"
         ) from error
 
 
@@ -112,7 +128,9 @@ def _files(matrix: ChangedMatrix) -> set[str]:
     return {place.file for place in (matrix.stored, matrix.scales, matrix.up, matrix.down)}
 
 
-def _changed(matrix: ChangedMatrix, files: Mapping[str, Bytes]) -> Bytes:
+def _changed(matrix: ChangedMatrix, files: Mapping[str, Bytes], first: Bytes | None) -> Bytes:
+    """`first`: the matrix after an earlier change, in the place of what is stored."""
+
     def read(place: Place) -> Bytes:
         return files[place.file][place.offset : place.offset + place.length]
 
@@ -121,7 +139,7 @@ def _changed(matrix: ChangedMatrix, files: Mapping[str, Bytes]) -> Bytes:
     down = read(matrix.down).view(np.float16).reshape(matrix.rank, -1).astype(np.float32)
     steps = (up @ down).reshape(matrix.shape)
     steps /= read(matrix.scales).view(np.float32).reshape(outputs, blocks, 1)
-    steps += read(matrix.stored).reshape(matrix.shape)
+    steps += (read(matrix.stored) if first is None else first).reshape(matrix.shape)
     steps += 0.5  # and cut off below: rounded to the nearest
     np.clip(steps, 0, 255, out=steps)
     return steps.astype(np.uint8)

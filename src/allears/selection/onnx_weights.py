@@ -111,7 +111,7 @@ def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | N
                 continue
             place = known.get(_digest(content)) if known else None
             if place is not None:
-                _point(tensor, content, place)
+                point(tensor, content, place)
                 continue
             position += -position % ALIGNMENT
             if position + len(content) > largest_file:
@@ -123,7 +123,7 @@ def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | N
             assert data is not None  # position starts beyond the limit
             data.seek(position)
             data.write(content)
-            _point(tensor, content, Place(names[-1], position, len(content)))
+            point(tensor, content, Place(names[-1], position, len(content)))
             position += len(content)
     finally:
         if data is not None:
@@ -148,7 +148,7 @@ def _worth_keeping(stored: Stored, model: ModelProto) -> Stored:
     }
 
 
-def _point(tensor: TensorProto, content: bytes, place: Place) -> None:
+def point(tensor: TensorProto, content: bytes, place: Place) -> None:
     """Let a weight be read from a file."""
     tensor.raw_data = content  # set_external_data insists on raw bytes
     external_data_helper.set_external_data(tensor, place.file, offset=place.offset, length=place.length)

@@ -12,7 +12,7 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.selection.bundle import ENCODER_FILE, RANKER_FILE, BundleCard, check_files
-from allears.selection.changed_weights import changed_weights
+from allears.selection.changed_weights import change_file, changed_weights
 from allears.selection.features import persona_tokens, query_tokens, response_tokens
 from allears.selection.selector import CandidateStates, Indices, Query, Scores
 from allears.selection.side_by_side import cores, side_by_side
@@ -343,8 +343,8 @@ def open_graph(
     # A plan for memory is made and kept for every shape that comes, and texts have all shapes: memory would grow.
     options.enable_mem_pattern = False
     options.log_severity_level = 3  # errors reach the caller as exceptions
-    if path.name == ENCODER_FILE:
-        changed = changed_weights(path.parent)
+    changed = changed_weights(path.parent, change_file(path.name))
+    if changed:
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in changed.values()]
         options.add_external_initializers(list(changed), values)
     try:

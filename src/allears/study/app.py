@@ -32,8 +32,8 @@ from allears.serve.metrics import Metrics
 from allears.serve.pages import Pages
 from allears.serve.settings import Settings
 from allears.study.errors import NotAnsweredError, NotKnownError, OutOfStepError, TooQuickError
+from allears.study.rows import Rater
 from allears.study.session import Sessions
-from allears.study.store import Rater
 
 LOOK_EVERY = 0.4  # seconds between two looks at a pair
 HEARTBEAT = 10.0  # seconds between two comments in a stream where nothing happens

@@ -21,7 +21,8 @@ from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
 from allears.study.pairing import Pairing
-from allears.study.store import Answered, Store
+from allears.study.rows import Answered
+from allears.study.store import Store
 
 COLUMNS = (
     "rater", "unit", "item", "emotion", "group", "systems", "first_shown", "question", "system", "value", "reason",

@@ -20,7 +20,8 @@ from allears.conversation import Conversation, Role, Turn
 from allears.study import seeded
 from allears.study.blocks import Describe
 from allears.study.errors import NotAnsweredError, OutOfStepError
-from allears.study.store import DECLINED, SCREENED, WITHDRAWN, Rater, Store
+from allears.study.rows import DECLINED, SCREENED, WITHDRAWN, Rater
+from allears.study.store import Store
 from allears.study.tables import pair_lines, pairs, raters, situations
 
 WAITING, PAIRED, DONE = "waiting", "paired", "done"

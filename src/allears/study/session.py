@@ -20,19 +20,9 @@ from allears.study.design import Design
 from allears.study.errors import NotAnsweredError, OutOfStepError
 from allears.study.frozen import Frozen
 from allears.study.pairing import LEFT, Pairing, PairState
+from allears.study.rows import CONSENTED, DECLINED, NEW, READY, SCREENED, WITHDRAWN, Given, Progress, Rater
 from allears.study.showing import chat_lines, shown_unit
-from allears.study.store import (
-    CONSENTED,
-    DECLINED,
-    NEW,
-    READY,
-    SCREENED,
-    WITHDRAWN,
-    Given,
-    Progress,
-    Rater,
-    Store,
-)
+from allears.study.store import Store
 from allears.study.systems import Talker
 
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="

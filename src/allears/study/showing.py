@@ -24,7 +24,7 @@ from allears.study.blocks import (
 from allears.study.design import Check, Design
 from allears.study.frozen import Frozen
 from allears.study.items import context_of
-from allears.study.store import Given
+from allears.study.rows import Given
 
 _SPEAKERS = {Role.SEEKER: "speaker", Role.SUPPORTER: "listener"}
 Chats = Mapping[str, Sequence[str]]  # by letter: the rater's and the system's lines in turn

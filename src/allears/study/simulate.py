@@ -25,8 +25,9 @@ from allears.study.blocks import Choice, Likert
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
+from allears.study.rows import COUNTED, Rater
 from allears.study.session import Sessions
-from allears.study.store import COUNTED, Rater, Store
+from allears.study.store import Store
 from allears.study.truth import Truth
 from allears.study.units import build_units
 

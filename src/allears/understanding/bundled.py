@@ -58,10 +58,11 @@ class BundledReaderCard:
 
     @classmethod
     def read(cls, folder: Path) -> BundledReaderCard:
-        return read_part(folder / READER_CARD_FILE, FORMAT, cls._of, "a reader")
+        return read_part(folder / READER_CARD_FILE, FORMAT, cls.of, "a reader")
 
     @classmethod
-    def _of(cls, saved: dict[str, Any]) -> BundledReaderCard:
+    def of(cls, saved: dict[str, Any]) -> BundledReaderCard:
+        """From what was read of a card's file."""
         return cls(
             **saved
             | {

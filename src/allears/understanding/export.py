@@ -70,6 +70,7 @@ def export_together(
     reader: TorchReader | None = None,
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
+    screen: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
     **options: Any,
 ) -> BundleCard:
@@ -87,7 +88,9 @@ def export_together(
         if voice is not None:
             check_voice("the ranker", digest, selector.tokenizer, voice)
     selection.export(selector, out, largest_file=largest_file, **options)
-    return add_parts(out, reader=reader, extractor=extractor, voice=voice, largest_file=largest_file)
+    return add_parts(
+        out, reader=reader, extractor=extractor, voice=voice, screen=screen, largest_file=largest_file
+    )
 
 
 def add_parts(
@@ -96,6 +99,7 @@ def add_parts(
     reader: TorchReader | None = None,
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
+    screen: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
 ) -> BundleCard:
     """Write what was trained on a bundle's encoder into it, and return its new card; what was there is replaced."""
@@ -105,6 +109,10 @@ def add_parts(
         add_extractor(folder, extractor, largest_file=largest_file)
     if voice is not None:
         add_voice(folder, voice, largest_file=largest_file)
+    if screen is not None:
+        from allears.listener.safety.export_screen import add_screen
+
+        add_screen(folder, screen)
     return BundleCard.read(Path(folder))
 
 

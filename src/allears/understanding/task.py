@@ -60,10 +60,13 @@ class ModelOptions:
     `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. They get
     no rationales, which need the states of single tokens. `read_with` names a bundle exported from that encoder:
     what its int8 graph says is then what the heads learn from, and reading is faster on a CPU.
+
+    `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
     """
 
     encoder: str = ""
     start: str = ""
+    layers: int = 0
     frozen: bool = False
     read_with: str = ""
     hidden: int = 0
@@ -292,6 +295,8 @@ def build_reader(
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
     encoder, tokenizer, other = _encoder(wanted)
+    if wanted.layers:
+        encoder = encoder.first_layers(wanted.layers)
     options = {
         "multi_label": [each.name for each in heads if each.multi_label],
         "rationales": [each.name for each in heads if each.rationales and not wanted.frozen],

@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.corpora.ordinary import ordinary_turns
+from allears.errors import AllearsError
+from allears.listener.safety.bundled_screen import SCREEN_FILE, bundled_head, has_screen
 from allears.listener.safety.cases_file import Case, shipped_cases
 from allears.listener.safety.combination import (
     HINT,
@@ -33,8 +35,8 @@ from allears.listener.safety.combination import (
 from allears.listener.safety.dangers import NO_DANGER
 from allears.listener.safety.ngram_head import shipped_head
 from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.reader_head import ReaderHead
 from allears.listener.safety.screen import Head
+from allears.selection.changed_weights import change_file, numbers_file
 
 FALSE_ALARMS = 0.03  # of the harmless messages: what all layers together may raise
 ORDINARY_ALARMS = 0.004  # of ordinary turns: a conversation has many of them
@@ -160,15 +162,20 @@ def reader_fingerprint(folder: Path) -> str:
     from allears.selection.bundle import BundleCard
     from allears.understanding.bundled import READER_FILE
 
-    return BundleCard.read(folder).files[READER_FILE].sha256[:16]
+    card = BundleCard.read(folder)
+    numbers = numbers_file(change_file(SCREEN_FILE))
+    return card.files[numbers if has_screen(card) else READER_FILE].sha256[:16]
 
 
 def main() -> None:
     from allears.selection.loading import default_bundle
-    from allears.understanding.runtime import OnnxReader
 
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default_bundle()
-    reader = ReaderHead(OnnxReader.from_bundle(folder))
+    reader = bundled_head(folder)
+    if reader is None:
+        raise AllearsError(
+            f"{folder}: this bundle reads no danger; export it with a screen or a reader of risk"
+        )
     combination, figures = weigh(
         shipped_cases("valid"),
         ordinary_turns("valid", ORDINARY),

@@ -1,7 +1,8 @@
-"""The reader's risk head as a layer of the screen: `CrisisScreen(ReaderHead(OnnxReader.from_bundle("default")))`.
+"""A reader's risk head as a layer of the screen: `CrisisScreen(ReaderHead(OnnxReader.from_bundle("default")))`.
 
-Each call is one pass of the encoder. The listener has encoded the message anyway and hands what the head read in it to
-`CrisisScreen.check`; only a message that is too long for one pass is read here, in parts.
+Each call is one pass of that reader's encoder. Where the bundle has no screen of its own (`bundled_screen.py`), the
+listener has encoded the message anyway and hands what the head read in it to `CrisisScreen.check`; only a message that
+is too long for one pass is read here, in parts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from allears.listener.safety.dangers import NO_DANGER
 from allears.text.layout import Limits
 
 if TYPE_CHECKING:
-    from allears.understanding.runtime import OnnxReader
+    from allears.understanding.answering import AnsweringReader
 
 RISK = "risk"
 LONGEST, STEP = 60, 40  # words: the parts of a message that is too long to be read at once, which overlap
@@ -22,7 +23,7 @@ LONGEST, STEP = 60, 40  # words: the parts of a message that is too long to be r
 class ReaderHead:
     """A message in, the probability of each label out; of a long message, those of its gravest part."""
 
-    def __init__(self, reader: OnnxReader):
+    def __init__(self, reader: AnsweringReader):
         reader.needs(RISK)
         self.reader, self.labels = reader, tuple(reader.card.heads[RISK])
 

@@ -10,7 +10,7 @@ from allears.study.answers import by_system
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
-from allears.study.store import COUNTED, Answered
+from allears.study.rows import COUNTED, Answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from allears.study.analysis.reliability import agreement_table, time_table
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.pairing import Pairing
-from allears.study.store import Count, Store
+from allears.study.rows import Count
+from allears.study.store import Store
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }

@@ -1,0 +1,179 @@
+"""A screen of its own in a bundle: it says what its run says, shares the encoder's files, and the listener asks it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from allears.conversation import Role, Turn
+from allears.errors import AllearsError
+from allears.listener.listener import Listener
+from allears.listener.safety.bundled_screen import OnnxScreen, bundled_head
+from allears.listener.safety.export_screen import add_screen
+from allears.listener.safety.reader_head import RISK
+from allears.selection.bundle import BundleCard
+from allears.selection.export import export
+from allears.selection.runtime import OnnxSelector
+from allears.selection.saved import TorchSelector
+from allears.text.layout import Limits
+from allears.understanding.heads import head
+from allears.understanding.reading import Reading
+from allears.understanding.runtime import OnnxReader
+from allears.understanding.saved import ReaderCard, TorchReader, build
+from tiny_models import queries, tiny_encoder, tiny_selector
+
+SAID = ["my cat is lost", "great news!", "so sad, so sad", "the boat is lost? tell me"]
+READINGS = [Reading((Turn(Role.SEEKER, text),)) for text in SAID]
+
+
+def tuned_reader(selector: TorchSelector, *, layers: int = 1, seed: int = 5) -> TorchReader:
+    """The first layers of the selector's encoder after some training on danger, every matrix changed by rank 2."""
+    encoder = selector.model.encoder.first_layers(layers)  # type: ignore[union-attr,operator]
+    generator = torch.Generator().manual_seed(seed)
+    for module in encoder.modules():
+        if isinstance(module, torch.nn.Linear):
+            up = torch.randn(module.out_features, 2, generator=generator)
+            down = torch.randn(2, module.in_features, generator=generator)
+            module.weight.data += 0.1 * up @ down / module.in_features**0.5
+            module.bias.data += 0.1 * torch.randn(module.out_features, generator=generator)
+    labels = head(RISK).labels
+    card = ReaderCard(
+        {RISK: labels}, Limits(context_tokens=40), encoder.config, {}, temperatures={RISK: 0.8}
+    )
+    torch.manual_seed(seed)
+    model = build(card, encoder)
+    model.heads[RISK][-1].weight.data *= 10  # type: ignore[index,union-attr]
+    return TorchReader(model, card, selector.tokenizer)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> TorchSelector:
+    return tiny_selector(tmp_path_factory.mktemp("run"), similarity="cosine", pooled=True)
+
+
+@pytest.fixture
+def bundle(run: TorchSelector, tmp_path: Path) -> Path:
+    export(run, tmp_path / "bundle")
+    return tmp_path / "bundle"
+
+
+def test_the_exported_screen_says_what_the_run_says(run: TorchSelector, bundle: Path):
+    reader = tuned_reader(run)
+    add_screen(bundle, reader)
+    expected = reader.answers(READINGS)[RISK]
+    found = OnnxScreen.from_bundle(bundle).answers(READINGS)[RISK]
+    assert np.ptp(expected, axis=0).max() > 0.1  # the messages do differ
+    np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+def test_it_comes_upon_the_encoders_own_change(run: TorchSelector, tmp_path: Path):
+    tuned = copy.deepcopy(run)
+    for module in tuned.model.encoder.modules():  # type: ignore[union-attr]
+        if isinstance(module, torch.nn.Linear):
+            up, down = torch.randn(module.out_features), torch.randn(module.in_features)
+            module.weight.data += 0.1 * torch.outer(up, down) / module.in_features**0.5
+    export(tuned, tmp_path / "bundle", base=run, rank=1)
+    reader = tuned_reader(tuned)
+    add_screen(tmp_path / "bundle", reader)
+    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[RISK]
+    np.testing.assert_allclose(found, reader.answers(READINGS)[RISK], atol=0.06)
+
+
+def test_the_ranker_of_the_bundle_is_the_same_as_before(run: TorchSelector, bundle: Path):
+    before = BundleCard.read(bundle)
+    vectors = OnnxSelector.from_bundle(bundle).query_vectors(queries())
+    after = add_screen(bundle, tuned_reader(run))
+    assert after.fingerprint == before.fingerprint
+    assert before.files.items() <= after.files.items()
+    opened = OnnxSelector.from_bundle(bundle, verify=True)
+    np.testing.assert_array_equal(opened.query_vectors(queries()), vectors)
+
+
+def test_the_tables_of_the_encoder_are_stored_once(run: TorchSelector, bundle: Path):
+    card = add_screen(bundle, tuned_reader(run), rank=1)
+    largest = max(facts.bytes for name, facts in card.files.items() if name.startswith("encoder.onnx.data"))
+    own = card.files.get("screen.onnx.data.0")
+    assert own is None or own.bytes < largest / 4
+
+
+def test_a_screen_that_was_there_is_replaced(run: TorchSelector, bundle: Path):
+    first = add_screen(bundle, tuned_reader(run, layers=2))
+    second = add_screen(bundle, tuned_reader(run, layers=1, seed=6))
+    assert first.files["screen.change"] != second.files["screen.change"]
+    assert {path.name for path in bundle.iterdir()} == {*second.files, "bundle.json"}
+    OnnxScreen.from_bundle(bundle)
+
+
+def test_a_bundle_in_float_is_refused(run: TorchSelector, tmp_path: Path):
+    export(run, tmp_path / "bundle", precision="float32")
+    with pytest.raises(AllearsError, match="export it in int8"):
+        add_screen(tmp_path / "bundle", tuned_reader(run))
+
+
+def test_a_run_without_the_head_is_refused(run: TorchSelector, bundle: Path):
+    reader = tuned_reader(run)
+    other = copy.deepcopy(reader)
+    other.card = ReaderCard({"strategy": head("strategy").labels}, reader.card.limits, reader.card.encoder)
+    with pytest.raises(AllearsError, match=r"has no risk head, it has strategy"):
+        add_screen(bundle, other)
+
+
+def test_a_run_that_began_as_another_encoder_is_refused_and_the_bundle_left_alone(
+    run: TorchSelector, bundle: Path
+):
+    stranger = copy.deepcopy(run)
+    torch.manual_seed(9)
+    stranger.model.encoder.load_state_dict(tiny_encoder().state_dict())  # type: ignore[union-attr]
+    before = (bundle / "bundle.json").read_text()
+    with pytest.raises(AllearsError, match="does not say what the run says"):
+        add_screen(bundle, tuned_reader(stranger), rank=1)
+    assert (bundle / "bundle.json").read_text() == before
+
+
+def test_a_bundle_without_one_says_how_to_add_it(bundle: Path):
+    with pytest.raises(AllearsError, match="--screen RUN"):
+        OnnxScreen.from_bundle(bundle)
+
+
+def test_a_broken_card_is_one_sentence(run: TorchSelector, bundle: Path):
+    add_screen(bundle, tuned_reader(run))
+    card = bundle / "screen.json"
+    broken = json.loads(card.read_text()) | {"heads": 3}
+    card.write_text(json.dumps(broken).ljust(card.stat().st_size)[: card.stat().st_size])
+    with pytest.raises(AllearsError, match=r"screen\.json"):
+        OnnxScreen.from_bundle(bundle)
+
+
+def test_the_screen_is_asked_before_the_readers_head(run: TorchSelector, bundle: Path):
+    add_screen(bundle, tuned_reader(run))
+    found = bundled_head(bundle)
+    assert found is not None
+    assert isinstance(found.reader, OnnxScreen)
+
+
+def test_the_listener_screens_with_it_whatever_the_reader_read(
+    listener: Listener, tiny_bundle: Path, tmp_path: Path
+):
+    folder = Path(shutil.copytree(tiny_bundle, tmp_path / "bundle"))
+    selector = tiny_selector(tmp_path / "run", similarity="cosine", pooled=True)
+    add_screen(folder, tuned_reader(selector))
+    pool = tiny_bundle.parent / "pool.jsonl"
+    opened = Listener.from_bundle(folder, pools=[pool], shipped=False, cache=tmp_path / "cache")
+    assert opened.screen.head is not None
+    assert not isinstance(opened.screen.head.reader, OnnxReader)  # type: ignore[attr-defined]
+    assert not opened.senses.risk
+    assert listener.screen.head is None
+    layers = [item["layer"] for item in opened.respond("my cat is lost").why.screening["evidence"]]
+    assert "reader" in layers
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_an_encoder_has_only_so_many_layers(count: int):
+    with pytest.raises(AllearsError, match=f"2 layers, of which the first {count}"):
+        tiny_encoder().first_layers(count)
