@@ -20,7 +20,7 @@ Likely = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something that could be said. `source` names who proposed it ("pool", "persona", a generator's name)."""
+    """Something that could be said. `source` names who proposed it ("pool", "reflection", a generator's name, ...)."""
 
     text: str
     source: str
@@ -99,6 +99,8 @@ class Wish:
 
 NO_WISH = Wish()
 SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
+REFLECTION = "reflection"  # the source of replies that say back what the person said
+PLAIN = "plain"  # the source of words that fit whatever was said
 IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
 
 

@@ -38,6 +38,7 @@ from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, rank
+from allears.listener.reflecting import ReflectingProposer
 from allears.listener.safety.bundled_screen import bundled_head
 from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.patterns import pattern_table
@@ -78,6 +79,7 @@ class Listener:
         *,
         screen: CrisisScreen,
         extractor: PersonaExtractor,
+        reflecting: ReflectingProposer | None = None,
         country: str | None = None,
         weights: Weights = Weights(),  # noqa: B008 - frozen
         voice: Voice = Voice(RETRIEVAL),  # noqa: B008 - frozen
@@ -85,6 +87,7 @@ class Listener:
         self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
         self.speaker = Speaker(voice, selector)
         self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
+        self.reflecting = reflecting
 
     @property
     def takes_alpha(self) -> bool:
@@ -152,6 +155,7 @@ class Listener:
             [PoolProposer(index), PersonaProposer(selector, cache)],
             screen=CrisisScreen(head),
             extractor=extractor,
+            reflecting=ReflectingProposer(selector),
             country=country,
             voice=spoken,
         )
@@ -319,15 +323,15 @@ class Listener:
     def _propose(self, turn: TurnState) -> None:
         """For the conversation and for the last message alone. A reply must fit both."""
         told = turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed
-        turn.proposed = without_doubles(
-            [
-                proposer.propose(
-                    Request(*told, turn.encoded.row(row), turn.wish, turn.listener if row == OWN else ())
-                )
-                for proposer in self.proposers
-                for row in range(len(turn.encoded))
-            ]
-        )
+        proposed = [
+            proposer.propose(
+                Request(*told, turn.encoded.row(row), turn.wish, turn.listener if row == OWN else ())
+            )
+            for proposer in self.proposers
+            for row in range(len(turn.encoded))
+        ]
+        said_back = self.reflecting.propose(Request(*told), turn.sensed.emotions) if self.reflecting else None
+        turn.proposed = without_doubles([*proposed, *([said_back] if said_back else [])])
 
     def _write(self, turns: Sequence[TurnState]) -> None:
         """What the voice would say, beside what was found."""

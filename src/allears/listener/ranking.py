@@ -16,13 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import IN_CHARACTER, SMALL_VOICES, Likely, Proposal, Ranked
+from allears.listener.contract import IN_CHARACTER, PLAIN, REFLECTION, SMALL_VOICES, Likely, Proposal, Ranked
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
 from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
 from allears.understanding.labels import POLARITY_OF
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
+TELLING = (
+    "Restatement or Paraphrasing",
+    "Reflection of feelings",
+)  # strategies that tell the person about themselves
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
@@ -38,7 +42,8 @@ class Weights:
     stage: float = 0.6
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     mistaken: float = 4.0  # if it is the other of two: a cat for somebody who spoke of a dog
-    far: float = 0.25  # for each further word that has not come up
+    far: float = 0.35  # for each further word that has not come up, in a question or a suggestion
+    claimed: float = 0.9  # for each such word in a reply that tells the person how things are with them
     mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
     named: float = (
         0.6  # and more if it names a person, a thing or an event: that is what the person is there for
@@ -50,8 +55,12 @@ class Weights:
     short: float = 0.4  # a very short reply to somebody who told a lot
     own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
     in_character: float = 3.5  # if it was written for such a persona and for such a mood
+    said_back: float = (
+        3.0  # if it says back what was said: that always fits, and is to be there when little else does
+    )
+    plain: float = 2.8  # what plain words are worth, against all that is found or written
     unread: float = (
-        1.5  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
+        2.6  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
 
 
@@ -84,9 +93,14 @@ def rank(
     for proposal, score, value, character in zip(proposals, scores, standard, in_character, strict=True):
         if proposal.text in known.said:
             continue
-        parts = _parts(proposal, known, weights)
-        parts += _character(proposal, character, known, weights)
-        total = weights.score * float(value) + sum(amount for _, amount in parts)
+        if proposal.source == PLAIN:
+            parts = [("always fits", weights.plain), *_repetition(proposal, known, weights)]
+            total = 0.0  # it is said because nothing better is, not because it scores
+        else:
+            parts = _parts(proposal, known, weights)
+            parts += _character(proposal, character, known, weights)
+            total = weights.score * float(value)
+        total += sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
@@ -158,25 +172,41 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
             parts.append(("takes one thing for another", -weights.mistaken))
     own = telling(proposal.text)
     strange = own - mentioned - new
-    if len(strange) > 1:
-        parts.append(("far from what was said", -weights.far * min(4, len(strange) - 1)))
+    parts += _far(proposal, strange, weights)
+    if proposal.source == REFLECTION:
+        parts.append(("says it back", -weights.said_back))
     taken_up = own & known.lately
-    if taken_up:
+    if taken_up and proposal.source != REFLECTION:
         named = particular(proposal.text) & taken_up
         worth = weights.mentioned * min(2, len(taken_up)) + weights.named * min(2, len(named))
         parts.append((f"takes up {', '.join(sorted(taken_up))}", worth))
-    alike = max((overlap(proposal.text, text) for text in known.said), default=0.0)
-    if alike > 0.6:
-        parts.append(("said before", -weights.repeated * alike))
-    again = own & known.our_last
-    if again:
-        parts.append(("on the same thing as an earlier reply", -weights.same_thing * min(2, len(again))))
-    if opening(proposal.text) in known.openings:
-        parts.append(("begins like an earlier reply", -weights.same_opening))
+    parts += _repetition(proposal, known, weights)
     if proposal.strategy == "Question" and known.stage == "exploration" and hears_first(proposal.text):
         parts.append(("hears first", weights.hears_first))
     if known.told_a_lot and len(proposal.text.split()) < 7:
         parts.append(("short for so much told", -weights.short))
+    return parts
+
+
+def _far(proposal: Proposal, strange: frozenset[str], weights: Weights) -> list[tuple[str, float]]:
+    """`strange`: its words that have not come up. To ask with them is one thing, to tell a person is another."""
+    if strange and proposal.strategy in TELLING:
+        return [("tells what was not said", -weights.claimed * min(4, len(strange)))]
+    if len(strange) > 1:
+        return [("far from what was said", -weights.far * min(4, len(strange) - 1))]
+    return []
+
+
+def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
+    parts: list[tuple[str, float]] = []
+    alike = max((overlap(proposal.text, text) for text in known.said), default=0.0)
+    if alike > 0.6:
+        parts.append(("said before", -weights.repeated * alike))
+    again = telling(proposal.text) & known.our_last
+    if again:
+        parts.append(("on the same thing as an earlier reply", -weights.same_thing * min(2, len(again))))
+    if opening(proposal.text) in known.openings:
+        parts.append(("begins like an earlier reply", -weights.same_opening))
     return parts
 
 

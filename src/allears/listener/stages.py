@@ -16,7 +16,8 @@ from allears.understanding.labels import POLARITY_OF, STRATEGIES
 _GREETING = re.compile(
     r"^\W*(hi+|hello+|hey+|hiya|good (morning|afternoon|evening|day)|greetings|yo|sup|what'?s up|howdy"
     r"|how are you( doing)?( today)?|are you there|anyone there|is anybody there)"
-    r"((\W|\s)+(there|allears|again|everyone|friend|you|how are you( doing)?( today)?))*\W*$",
+    r"((\W|\s)+(there|allears|again|everyone|friend|you|how are you( doing)?( today)?|is (anybody|anyone) (here|there)"
+    r"|are you there))*\W*$",
     re.IGNORECASE,
 )
 _FAREWELL = re.compile(

@@ -35,6 +35,7 @@ from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
 
+ALIKE = 16  # batches whose readings are sorted by length among themselves
 BARE_SHARE = 0.3  # of the train readings with past strategies, how many are learned without them
 
 
@@ -155,10 +156,11 @@ class UnderstandingTask:
         sizes = [len(data) for data in self.train]
         for number, count in enumerate(batches_per_head(sizes, size, self.wanted.share)):
             rows = self._walk(number, epoch * count * size, count * size)
-            for start in range(0, len(rows), size):
-                part = rows[start : start + size]
-                order = np.argsort(self.train[number].lengths[part], kind="stable")
-                batches.append((self.firsts[number] + part[order]).tolist())
+            # neighbours of one length share a batch, so that little of it is padding
+            for start in range(0, len(rows), ALIKE * size):
+                part = rows[start : start + ALIKE * size]
+                part = self.firsts[number] + part[np.argsort(self.train[number].lengths[part], kind="stable")]
+                batches += [part[first : first + size].tolist() for first in range(0, len(part), size)]
         order = np.random.default_rng((self.options.seed, epoch)).permutation(len(batches))
         return [batches[position] for position in order]
 

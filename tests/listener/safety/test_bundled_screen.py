@@ -43,9 +43,7 @@ def tuned_reader(selector: TorchSelector, *, layers: int = 1, seed: int = 5) -> 
             module.weight.data += 0.1 * up @ down / module.in_features**0.5
             module.bias.data += 0.1 * torch.randn(module.out_features, generator=generator)
     labels = head(RISK).labels
-    card = ReaderCard(
-        {RISK: labels}, Limits(context_tokens=40), encoder.config, {}, temperatures={RISK: 0.8}
-    )
+    card = ReaderCard({RISK: labels}, Limits(context_tokens=40), encoder.config, {}, temperatures={RISK: 0.8})
     torch.manual_seed(seed)
     model = build(card, encoder)
     model.heads[RISK][-1].weight.data *= 10  # type: ignore[index,union-attr]

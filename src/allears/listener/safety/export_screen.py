@@ -42,7 +42,7 @@ from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
 from allears.understanding.saved import TorchReader
 
-RANK = 24
+RANK = 16
 CLOSE = 0.15  # how far the exported probabilities may be off on average; a lost layer is off by far more
 SAID = (
     "I want to hurt myself tonight.",

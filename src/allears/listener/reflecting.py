@@ -1,0 +1,137 @@
+"""A proposer that says back what it heard, in the person's own words turned round, and no more than they said.
+
+A pool's reply may be right for somebody else and wrong for this person; a reply made of their own words never speaks of
+what nobody mentioned. Its frames are written (`reflections.toml`), so all of it is known beforehand but the statement
+itself, which the review sees like any other reply. It is proposed at most every third time: an echo is no listener.
+
+Beside it come a few plain words that fit whatever was said in that mood. They are ranked where nothing that was found
+or written fits well, and no higher.
+"""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from allears.conversation import Role, Turn
+from allears.errors import AllearsError
+from allears.listener.contract import PLAIN, REFLECTION, Likely, Proposal, Proposed, Request
+from allears.listener.stages import positive
+from allears.listener.turning import PLAN, STATEMENT, VERDICT, Heard, heard
+from allears.selection.runtime import OnnxSelector
+from allears.understanding.labels import STRATEGIES
+
+PAUSE = 2  # replies between two that say something back
+FELT = 0.4  # from which a group of emotions is taken for what the person feels
+GROUPS = {
+    "sad": ("sad", "devastated", "disappointed"),
+    "afraid": ("afraid", "terrified", "anxious", "apprehensive"),
+    "angry": ("angry", "furious", "annoyed", "disgusted", "jealous"),
+    "guilty": ("guilty", "ashamed", "embarrassed"),
+    "lonely": ("lonely",),
+    "happy": ("joyful", "excited", "proud", "impressed", "confident", "hopeful", "anticipating", "prepared"),
+    "warm": ("grateful", "content", "caring", "trusting", "faithful", "nostalgic", "sentimental"),
+}
+HARD, GOOD, OPEN = "hard", "good", "open"  # where no group is felt so clearly that we could say so
+SIDE = 0.35  # share of the other side up to which what was said is clearly hard, or clearly good
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Words around a statement. `group` is one of `GROUPS`, `HARD`, `GOOD`, `OPEN`, or a kind of statement."""
+
+    group: str
+    strategy: str
+    texts: tuple[str, ...]
+
+
+class ReflectingProposer:
+    """Says the last message back. Proposes nothing where it did so lately, or where nothing can be said back."""
+
+    def __init__(self, selector: OnnxSelector):
+        self.selector = selector
+
+    def propose(self, request: Request, message: Likely) -> Proposed | None:
+        """`message`: what was read in the last message alone."""
+        felt = felt_in(message, request.emotions)
+        proposals = reflections(request.turns, felt, request.stage, request.seed)
+        if not proposals:
+            return None
+        states = self.selector.encode_responses([proposal.text for proposal in proposals])
+        return Proposed(tuple(proposals), states, np.arange(len(proposals)))
+
+
+def reflections(turns: Sequence[Turn], felt: str, stage: str, seed: int = 0) -> list[Proposal]:
+    """The last message said back in different ways, of different strategies; and plain words for what is `felt`."""
+    if stage in ("opening", "ending") or not turns:
+        return []
+    told = heard(turns[-1].text)
+    best = max(reversed(told), key=lambda each: (each.kind == STATEMENT, len(each.clause)), default=None)
+    group = best.kind if best and best.kind != STATEMENT else felt
+    drawn = random.Random(f"{seed} {len(turns)} {turns[-1].text}")
+    found = []
+    if best and not _lately_done(turns):
+        found = [
+            Proposal(
+                _around(drawn.choice(each.texts), best), REFLECTION, each.strategy, GROUPS.get(group, ())
+            )
+            for each in shipped_frames()
+            if each.group == group
+        ]
+    said = {turn.text for turn in turns}
+    for each in shipped_frames(PLAIN):
+        new = [text for text in each.texts if text not in said]
+        if each.group == (PLAN if group == PLAN else felt) and new:
+            found.append(Proposal(drawn.choice(new), PLAIN, each.strategy, GROUPS.get(felt, ())))
+    return found
+
+
+def group_of(emotions: Likely) -> str:
+    """Which group of emotions was read, if one was read clearly."""
+    chances = dict(emotions)
+    felt = {name: sum(chances.get(each, 0.0) for each in members) for name, members in GROUPS.items()}
+    best = max(felt, key=felt.__getitem__)
+    return best if felt[best] >= FELT * (sum(chances.values()) or 1.0) else OPEN
+
+
+def felt_in(message: Likely, mood: Likely) -> str:
+    """What may be put into words: what the message and the mood so far agree on."""
+    group = group_of(message)
+    if group == group_of(mood):
+        return group
+    good = positive(message), positive(mood)
+    return HARD if max(good) <= SIDE else GOOD if min(good) >= 1 - SIDE else OPEN
+
+
+def _around(frame: str, told: Heard) -> str:
+    clause = told.clause
+    return frame.replace("{s}", clause).replace("{S}", clause[0].upper() + clause[1:])
+
+
+def _lately_done(turns: Sequence[Turn]) -> bool:
+    """Whether one of our last replies said back what the person had said before it."""
+    ours = [place for place, turn in enumerate(turns) if place and turn.speaker is Role.SUPPORTER]
+    return any(
+        told.clause.lower() in turns[place].text.lower()
+        for place in ours[-PAUSE:]
+        for told in heard(turns[place - 1].text)
+    )
+
+
+@cache
+def shipped_frames(kind: str = "frame") -> tuple[Frame, ...]:
+    """What `reflections.toml` holds: frames around a statement, or plain words."""
+    stored = tomllib.loads(Path(__file__).with_name("reflections.toml").read_text(encoding="utf-8"))
+    frames = tuple(Frame(each["group"], each["strategy"], tuple(each["texts"])) for each in stored[kind])
+    for frame in frames:
+        if frame.group not in (*GROUPS, HARD, GOOD, OPEN, VERDICT, PLAN) or frame.strategy not in STRATEGIES:
+            raise AllearsError(
+                f"reflections.toml: no such group or strategy: {frame.group}, {frame.strategy}"
+            )
+    return frames
