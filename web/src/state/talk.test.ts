@@ -59,6 +59,17 @@ test("a page that was loaded anew sends what was not answered before", async () 
   expect(asked.find(isStream)?.key).toBe("k1");
 });
 
+test("what was read of the conversation before a reply came does not overwrite the reply", async () => {
+  let answer: (response: Response) => void = () => {};
+  serve((call) => (isStream(call) ? stream(reply(2, "Good.")) : new Promise((resolve) => (answer = resolve))));
+  const talk = await opened();
+  const loading = talk.load();
+  await talk.say("Still here");
+  answer(json(conversation(ID)));
+  await loading;
+  expect(texts(talk)).toEqual(["Still here", "Good."]);
+});
+
 test("stopping takes the message back and returns the words", async () => {
   let answer: (response: Response) => void = () => {};
   const asked = serve((call) => {

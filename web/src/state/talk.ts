@@ -60,8 +60,11 @@ export class Talk {
 
   async load(): Promise<void> {
     if (!this.id) return;
+    const before = this.store.get().conversation;
     try {
       const conversation = await api.readConversation(this.id);
+      // what was said while we asked is newer than the answer
+      if (this.store.get().conversation !== before) return;
       this.store.change({ phase: "ready", conversation, problem: "", revision: this.store.get().revision + 1 });
     } catch (error) {
       if (error instanceof Refused && error.status === 404) this.#gone(readOutbox(this.id)?.text ?? "");
