@@ -56,7 +56,7 @@ class Weights:
     own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
     in_character: float = 3.5  # if it was written for such a persona and for such a mood
     said_back: float = (
-        3.0  # if it says back what was said: that always fits, and is to be there when little else does
+        3.1  # if it says back what was said: that always fits, and is for when little else does
     )
     plain: float = 2.8  # what plain words are worth, against all that is found or written
     unread: float = (

@@ -29,6 +29,7 @@ from allears.understanding.labels import STRATEGIES
 
 PAUSE = 2  # replies between two that say something back
 FELT = 0.4  # from which a group of emotions is taken for what the person feels
+CHEER = 0.6  # and joy only from here: to cheer at bad news is the worst mistake of all
 GROUPS = {
     "sad": ("sad", "devastated", "disappointed"),
     "afraid": ("afraid", "terrified", "anxious", "apprehensive"),
@@ -97,7 +98,8 @@ def group_of(emotions: Likely) -> str:
     chances = dict(emotions)
     felt = {name: sum(chances.get(each, 0.0) for each in members) for name, members in GROUPS.items()}
     best = max(felt, key=felt.__getitem__)
-    return best if felt[best] >= FELT * (sum(chances.values()) or 1.0) else OPEN
+    enough = CHEER if best == "happy" else FELT
+    return best if felt[best] >= enough * (sum(chances.values()) or 1.0) else OPEN
 
 
 def felt_in(message: Likely, mood: Likely) -> str:

@@ -22,9 +22,7 @@ _LEAD = re.compile(  # what opens a sentence and says nothing by itself
     r"i think|i suppose|to be honest|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
-    r",? (?:actually|though|too|as well|maybe|i guess|i suppose|i think|honestly)$", re.IGNORECASE
-)
+_TAIL = re.compile(r", (?:actually|though|maybe|i guess|i suppose|i think|honestly)$", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(maybe|perhaps|might|could|i'll(?! be)|we'll(?! be)|i will|we will|going to|gonna|i'd like|i'd love|i want to|"
     r"i wish|i hope|thinking (of|about)|plan to|try|trying)\b",
@@ -37,7 +35,7 @@ _FORMS = {"am": "are", "was": "were", "wasn't": "weren't"}
 _SWEEPING = re.compile(
     r"\b(always|never)\b.*\b(anything|everything|right|good|anyone|anybody|me)\b", re.IGNORECASE
 )
-_ABOUT_THEM = re.compile(r"\byou(r|rself|'\w+)?\b")
+_ABOUT_THEM = re.compile(r"\byou(rself|'\w+)?\b")
 _ABOUT_US = ("i", "we", "i've", "we've", "not")
 
 
