@@ -80,7 +80,9 @@ def replies(listener: Listener, rounds: int) -> dict[str, Any]:
     names = list(dict.fromkeys(step for each in steps for step in each))
     by_step = {name: sum(each.get(name, 0.0) for each in steps) / len(SPOKEN) for name in names}
     whole, one_pass = sum(by_step.values()), sum(bare) / len(bare)
-    encoding = sum(by_step.get(step, 0.0) for step in ("read", "encode", "screen"))  # the screen reads for itself
+    encoding = sum(
+        by_step.get(step, 0.0) for step in ("read", "encode", "screen")
+    )  # the screen reads for itself
     return {
         "milliseconds": {name: round(spent, 2) for name, spent in by_step.items()},
         "reply_ms": round(whole, 2),
