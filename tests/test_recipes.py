@@ -47,7 +47,7 @@ def test_its_heads_are_known_and_build_a_reader(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "allears.understanding.task"
-    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder())
+    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder(num_hidden_layers=12))
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
     monkeypatch.setattr(
