@@ -166,7 +166,9 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         mentioned |= stems([proposal.text])
     new = presumed(proposal.text, mentioned)
     if new:
-        cost = weights.presumed * (0.5 if proposal.text.endswith("?") else 1.0)
+        cost = weights.presumed * (
+            0.5 if proposal.strategy == "Question" else 1.0
+        )  # to ask is not to presume
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
         if any(OTHER_OF.get(word, "") in known.everything for word in new):
             parts.append(("takes one thing for another", -weights.mistaken))
@@ -192,9 +194,8 @@ def _far(proposal: Proposal, strange: frozenset[str], weights: Weights) -> list[
     """`strange`: its words that have not come up. To ask with them is one thing, to tell a person is another."""
     if strange and proposal.strategy in TELLING:
         return [("tells what was not said", -weights.claimed * min(4, len(strange)))]
-    if len(strange) > 1:
-        return [("far from what was said", -weights.far * min(4, len(strange) - 1))]
-    return []
+    count = len(strange) - (proposal.strategy == "Question")
+    return [("far from what was said", -weights.far * min(4, count))] if count > 0 else []
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
