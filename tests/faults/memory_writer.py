@@ -23,8 +23,8 @@ processes.set_forkserver_preload(["allears.memory", "alembic.command", "psycopg"
 
 @contextmanager
 def running(target: Callable[..., None], *arguments: Any) -> Iterator[tuple[ForkServerProcess, Connection]]:
-    """A process with a pipe for what it acknowledges; killed when the block ends."""
-    ours, theirs = processes.Pipe(duplex=False)
+    """A process with a pipe for what it acknowledges, and for what it waits for; killed when the block ends."""
+    ours, theirs = processes.Pipe()
     process = processes.Process(target=target, args=(theirs, *arguments), daemon=True)
     process.start()
     theirs.close()

@@ -54,6 +54,7 @@ def write_until_the_disk_refuses(answer: Connection, url: str, conversation: str
         answer.send("stored")
     except UnavailableError as error:
         answer.send(str(error))
+    answer.recv()  # until it was seen that nothing is there
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     memory.append(ME, conversation, exchange(loaded, LONG), after=len(loaded.turns), request="m")
     answer.send("stored")
@@ -70,6 +71,7 @@ def test_a_write_that_breaks_off_leaves_the_file_whole(tmp_path: Path, open_memo
     with running(write_until_the_disk_refuses, *arguments) as (_, pipe):
         assert "the disk did not take it" in pipe.recv()
         assert memory.load(ME, conversation) == before
+        pipe.send("there is room again")
         assert pipe.recv() == "stored"
     assert [len(turn.text) for turn in memory.load(ME, conversation).turns][2] == len(LONG)
     with memory._database.reading() as connection:
