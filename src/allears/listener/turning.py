@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from allears.listener.wording import words
+
 SHORTEST, LONGEST = 3, 15  # words: more than that said back is a parrot's talk
 STATEMENT, VERDICT, PLAN = "statement", "verdict", "plan"
 
@@ -61,7 +63,7 @@ def heard(message: str) -> list[Heard]:
 
 def _kind(sentence: str, clause: str) -> str:
     about_them = _ABOUT_THEM.search(clause) and not clause.startswith("you feel")  # a feeling is what it is
-    if about_them and (_SWEEPING.search(sentence) or not _words("judging").isdisjoint(_spoken(sentence))):
+    if about_them and (_SWEEPING.search(sentence) or not _words("judging").isdisjoint(words(sentence))):
         return VERDICT
     return PLAN if _PLANS.search(sentence) else STATEMENT
 
@@ -69,7 +71,7 @@ def _kind(sentence: str, clause: str) -> str:
 def turned(sentence: str) -> str | None:
     """One sentence, said back; None if it should not be."""
     bare = _TAIL.sub("", _LEAD.sub("", sentence.replace("\u2019", "'").strip()).rstrip(".!… ").strip())
-    spoken = _spoken(bare)
+    spoken = words(bare)
     if not SHORTEST <= len(spoken) <= LONGEST or sentence.rstrip().endswith("?") or _NO_SPEECH.search(bare):
         return None
     if not _words("addressed").isdisjoint(spoken) or spoken[0] not in _words("subjects"):
@@ -78,10 +80,6 @@ def turned(sentence: str) -> str | None:
         return None
     swapped = _TOLD.sub(r"\1 you that you", _swapped(bare))
     return swapped[0].lower() + swapped[1:]
-
-
-def _spoken(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text.replace("\u2019", "'"))]
 
 
 def _has_verb(spoken: list[str]) -> bool:

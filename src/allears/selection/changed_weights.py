@@ -9,7 +9,7 @@ Another graph with the same matrices can be a change of that encoder: its file s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -99,15 +99,21 @@ def write_changes(
     return [change, numbers_file(change)]
 
 
-def changed_weights(folder: Path, change: str = CHANGE_FILE) -> dict[str, Bytes]:
-    """The matrices of a graph in `folder` as they are after the change, by name; none for a graph without one."""
+def changed_weights(
+    folder: Path, change: str = CHANGE_FILE, only: Collection[str] | None = None
+) -> dict[str, Bytes]:
+    """The matrices of a graph in `folder` as they are after the change, by name; none for a graph without one.
+
+    `only` names those that are wanted, if not all are.
+    """
     path = folder / change
     if not path.is_file():
         return {}
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        first = changed_weights(folder, record["upon"]) if record.get("upon") else {}
-        matrices = [_matrix(each) for each in record["matrices"]]
+        matrices = [_matrix(each) for each in record["matrices"] if only is None or each["name"] in only]
+        needed = {matrix.name for matrix in matrices}
+        first = changed_weights(folder, record["upon"], needed) if record.get("upon") else {}
         files = {
             name: np.memmap(folder / name, np.uint8, "r") for name in {f for m in matrices for f in _files(m)}
         }

@@ -8,13 +8,13 @@ import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
 import torch
 import torch.nn.functional as F
-from onnx import numpy_helper
+from onnx import NodeProto, numpy_helper
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
@@ -40,6 +40,7 @@ from allears.selection.runtime import OnnxSelector
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import WordPiece
 
+Module = TypeVar("Module", bound=nn.Module)
 PRECISIONS = ("int8", "float16", "float32")
 LARGEST_FILE = 20 * 2**20  # bytes; many hosts refuse larger files
 OPSET = 17
@@ -98,7 +99,7 @@ def export(
     if out.exists() and not (out / CARD_FILE).is_file() and (out.is_file() or any(out.iterdir())):
         raise AllearsError(f"{out}: exists and is not a bundle; give a new folder")
     digest = weights_digest(model.encoder)
-    model = _exportable(model)
+    model = exportable(model)
     stored_model, changes = model, {}
     if base is not None:
         stored_model = copy.deepcopy(model)
@@ -143,12 +144,23 @@ def export(
     return card
 
 
-def _exportable(model: BiEncoder | CoBERT) -> BiEncoder | CoBERT:
-    """A float32 copy on the CPU whose attention is spelled out in plain operations."""
-    plain = copy.deepcopy(model).cpu().float().eval()
-    backbone: Any = plain.encoder.model  # nn.Module does not know the methods of transformers' models
-    backbone.set_attn_implementation("eager")
-    return plain
+def exportable(model: Module) -> Module:
+    """A float32 copy on the CPU, of a model with an `encoder`, whose attention is spelled out in plain operations."""
+    plain: Any = copy.deepcopy(model).cpu().float().eval()  # nn.Module does not know transformers' methods
+    plain.encoder.model.set_attn_implementation("eager")
+    found: Module = plain
+    return found
+
+
+def encoder_inputs() -> dict[str, Tensor]:
+    """What an encoder's graph is traced with: two texts, of which one has padding."""
+    ids = torch.ones(2, 3, dtype=torch.int64)
+    return {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
+
+
+def layer_of(node: NodeProto) -> str:
+    """Which layer of the encoder a matrix product is: /encoder/model/layer.0/MatMul is `model.layer.0`."""
+    return node.name.replace("/", ".").removeprefix(".encoder.").removesuffix(".MatMul")
 
 
 def _back_to_base(
@@ -163,7 +175,6 @@ def _back_to_base(
 
 
 def _write_changes(changes: Mapping[str, Change], folder: Path) -> list[str]:
-    """Beside the graph, where the encoder's layer `model.layer.0` has become /encoder/model/layer.0/MatMul."""
     graph = onnx.load(folder / ENCODER_FILE, load_external_data=False).graph
     weights = {tensor.name: tensor for tensor in graph.initializer}
     places = onnx_weights.weight_places(folder / ENCODER_FILE)
@@ -173,7 +184,7 @@ def _write_changes(changes: Mapping[str, Change], folder: Path) -> list[str]:
 
     matrices = {}
     for node in graph.node:
-        layer = node.name.replace("/", ".").removeprefix(".encoder.").removesuffix(".MatMul")
+        layer = layer_of(node)
         if node.op_type == "MatMulNBits" and layer in changes:
             stored, scales = node.input[1], node.input[2]
             outputs, blocks, block = weights[stored].dims
@@ -200,8 +211,7 @@ def _write_encoder(
     largest_file: int,
     stored: onnx_weights.Stored,
 ) -> list[str]:
-    ids = torch.ones(2, 3, dtype=torch.int64)
-    inputs = {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
+    inputs = encoder_inputs()
     tokens = {0: "batch", 1: "length"}
     trace(
         EncoderGraph(model),

@@ -52,17 +52,16 @@ class BundledReaderCard:
         """Of the graph, in its order."""
         return [*map(logits_output, self.heads), *map(tokens_output, self.pointing)]
 
-    def write(self, folder: Path) -> None:
+    def write(self, folder: Path, name: str = READER_CARD_FILE) -> None:
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        (folder / READER_CARD_FILE).write_text(text + "\n", encoding="utf-8")
+        (folder / name).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
-    def read(cls, folder: Path) -> BundledReaderCard:
-        return read_part(folder / READER_CARD_FILE, FORMAT, cls.of, "a reader")
+    def read(cls, folder: Path, name: str = READER_CARD_FILE) -> BundledReaderCard:
+        return read_part(folder / name, FORMAT, cls._of, "a reader")
 
     @classmethod
-    def of(cls, saved: dict[str, Any]) -> BundledReaderCard:
-        """From what was read of a card's file."""
+    def _of(cls, saved: dict[str, Any]) -> BundledReaderCard:
         return cls(
             **saved
             | {

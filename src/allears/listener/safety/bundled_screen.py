@@ -7,16 +7,14 @@ nothing else. It costs megabytes no more: its matrices are the encoder's and a l
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import onnxruntime
 
 from allears.errors import AllearsError
 from allears.listener.safety.reader_head import RISK, ReaderHead
-from allears.selection.bundle import BundleCard, check_files, read_part
+from allears.selection.bundle import BundleCard, check_files
 from allears.selection.runtime import open_graph
 from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
@@ -26,7 +24,6 @@ from allears.understanding.runtime import OnnxReader
 
 SCREEN_FILE = "screen.onnx"
 SCREEN_CARD_FILE = "screen.json"
-FORMAT = 1
 
 
 class OnnxScreen(AnsweringReader):
@@ -48,7 +45,7 @@ class OnnxScreen(AnsweringReader):
                 f"`allears export {folder} --screen RUN --out {folder}`"
             )
         check_files(folder, bundle)
-        card = read_card(folder)
+        card = BundledReaderCard.read(folder, SCREEN_CARD_FILE)
         graph = open_graph(folder / SCREEN_FILE, threads=1)  # a message is short
         return cls(card, tokenizer or WordPiece(folder), graph)
 
@@ -60,15 +57,6 @@ class OnnxScreen(AnsweringReader):
 
 def has_screen(bundle: BundleCard) -> bool:
     return SCREEN_FILE in bundle.files and SCREEN_CARD_FILE in bundle.files
-
-
-def read_card(folder: Path) -> BundledReaderCard:
-    return read_part(folder / SCREEN_CARD_FILE, FORMAT, BundledReaderCard.of, "a screen")
-
-
-def write_card(folder: Path, card: BundledReaderCard) -> None:
-    text = json.dumps(asdict(card), indent=1, ensure_ascii=False)
-    (folder / SCREEN_CARD_FILE).write_text(text + "\n", encoding="utf-8")
 
 
 def bundled_head(

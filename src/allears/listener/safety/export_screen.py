@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.listener.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, OnnxScreen, write_card
+from allears.listener.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, OnnxScreen
 from allears.listener.safety.reader_head import RISK
 from allears.nn.inputs import Inputs
 from allears.nn.low_rank import low_rank
@@ -34,7 +33,7 @@ from allears.selection.changed_weights import (
     changed_weights,
     write_changes,
 )
-from allears.selection.export import LARGEST_FILE, trace
+from allears.selection.export import LARGEST_FILE, encoder_inputs, exportable, layer_of, trace
 from allears.selection.runtime import open_graph
 from allears.text.tokenizer import WordPiece
 from allears.understanding.bundled import BundledReaderCard
@@ -74,12 +73,10 @@ def add_screen(folder: Path | str, reader: TorchReader, *, rank: int = RANK) -> 
     folder = Path(folder)
     card = BundleCard.read(folder)
     _check_run(folder, card, reader)
-    graph = copy.deepcopy(ScreenGraph(reader.model)).cpu().float().eval()
-    backbone: Any = graph.encoder.model
-    backbone.set_attn_implementation("eager")
+    graph = exportable(ScreenGraph(reader.model))
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
         new = Path(scratch)
-        write_card(new, _card(reader))
+        _card(reader).write(new, SCREEN_CARD_FILE)
         names = [SCREEN_CARD_FILE, *_write_graph(graph, folder, new, rank)]
         _check_parity(reader, folder, new)
         return put_files(folder, card, new, names, old=[name for name in card.files if _is_ours(name)])
@@ -119,8 +116,7 @@ def _is_ours(name: str) -> bool:
 def _write_graph(graph: ScreenGraph, folder: Path, new: Path, rank: int) -> list[str]:
     """The graph with every weight that the encoder has already read from the encoder's files."""
     path = new / SCREEN_FILE
-    ids = torch.ones(2, 3, dtype=torch.int64)
-    inputs = {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
+    inputs = encoder_inputs()
     axes = {name: {0: "batch", 1: "length"} for name in inputs} | {"logits": {0: "batch"}}
     trace(graph, inputs, ["logits"], path, axes)
     model = onnx.load(path)
@@ -167,7 +163,7 @@ def _changes(
         if node.op_type != "MatMulNBits" or node.input[1] not in weights:
             continue
         stored, scales = node.input[1], node.input[2]
-        layer: Any = layers[node.name.replace("/", ".").removeprefix(".encoder.").removesuffix(".MatMul")]
+        layer: Any = layers[layer_of(node)]
         now = changed.get(stored, weights[stored])
         outputs, blocks, block = now.shape
         steps = weights[scales].reshape(outputs, blocks, 1)
