@@ -25,7 +25,7 @@ from allears.generation.decoding import (
     interleaved,
     sample,
 )
-from allears.generation.decoding.two_branches import contrasted
+from allears.generation.decoding.two_branches import branch_weights, contrasted
 
 ALPHAS = {1: 0.0, 2: 0.75, 3: 0.375}  # the chain's first words are its strategies
 SEARCHES = [
@@ -117,6 +117,39 @@ def test_every_search_works_with_it(seed: int, search: Any) -> None:
     plain = search(Alone(two).step, plain_state, plain_start, **options)
     assert str(ours) == str(plain)  # tokens and scores
     assert all(batch % 2 == 0 for batch in two.batches)  # both branches in one batch
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_a_model_that_mixes_its_own_rows_writes_the_same(search: Any) -> None:
+    two = Two(4)
+    mixed: list[tuple[int, ...]] = []
+
+    def mixed_step(tokens: Any, state: Any, mix: Any) -> Any:
+        mixed.append(mix.shape)
+        logits, state = two.step(tokens, state)
+        return mix @ logits, state
+
+    found = []
+    for own in (None, mixed_step):
+        branches = TwoBranches(two.step, ALPHAS, mixed_step=own)
+        state, start = two.begin(3)
+        options: dict[str, Any] = {"end": END, "limit": 6, "processors": [begin_with(ALPHAS)]}
+        written = search(
+            branches.step, branches.begin(state, start), start, reorder=branches.reorder, **options
+        )
+        rows = [each if isinstance(each, list) else [each] for each in written]
+        found.append([[one.tokens for one in row] for row in rows])
+    assert found[0] == found[1]
+    assert mixed
+    assert all(columns == 2 * rows for rows, columns in mixed)
+
+
+def test_the_weights_of_both_branches_are_those_of_equation_6() -> None:
+    logits = np.random.default_rng(1).normal(size=(6, 9)).astype(np.float32)
+    alphas = [0.0, 0.375, 5.0]
+    found = branch_weights(alphas) @ logits
+    np.testing.assert_allclose(found, contrasted(logits[0::2], logits[1::2], alphas), atol=1e-5)
+    assert (found[0] == logits[0]).all()
 
 
 def test_numpy_and_torch_agree() -> None:

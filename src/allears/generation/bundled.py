@@ -24,6 +24,7 @@ VOICE_CARD_FILE = "voice.json"
 MIX_FILE = "voice_mix.onnx"
 MEMORY_FILE = "voice_memory.onnx"
 STEP_FILE = "voice_step.onnx"
+MIX = "mix"  # what a step calls the weights by which its rows become logits; older bundles have no such input
 # Where each kind of generator reads the persona; those that read it beside the dialogue mix the two in a graph.
 PLACES = {
     "pal": PersonaPlace.BESIDE,

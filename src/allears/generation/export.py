@@ -20,6 +20,7 @@ from torch import Tensor
 from allears.errors import AllearsError
 from allears.generation.bundled import (
     MEMORY_FILE,
+    MIX,
     MIX_FILE,
     STEP_FILE,
     VOICE_CARD_FILE,
@@ -170,6 +171,7 @@ def _trace_step(model: Any, card: BundledVoiceCard, path: Path) -> None:
     source, cache = state_names(card)
     inputs = {
         "tokens": torch.ones(rows, dtype=torch.int64),
+        MIX: torch.randn(3, rows),
         "ids": torch.ones(sources, length, dtype=torch.int64),
         **{name: torch.randn(shapes[name]) for name in source[:3]},
         TABLE: encoder_words(model.encoder).detach(),
@@ -177,7 +179,8 @@ def _trace_step(model: Any, card: BundledVoiceCard, path: Path) -> None:
     for layer in range(card.layers):
         of_layer = (*source[3 + 2 * layer : 5 + 2 * layer], *cache[2 * layer : 2 * layer + 2])
         inputs |= {name: torch.randn(shapes[name.rpartition("_")[0]]) for name in of_layer}
-    axes = {"tokens": {0: "rows"}, "ids": {0: "sources", 1: "length"}, "logits": {0: "rows"}}
+    axes = {"tokens": {0: "rows"}, "ids": {0: "sources", 1: "length"}}
+    axes |= {MIX: {0: "outputs", 1: "rows"}, "logits": {0: "outputs"}}
     axes |= _source_axes(source)
     axes |= {name: {0: "rows", 2: "written"} for name in cache}
     axes |= {f"new_{name}": {0: "rows", 2: "written_now"} for name in cache}

@@ -8,7 +8,6 @@ every step goes through a source once for all of them.
 from __future__ import annotations
 
 import copy
-import math
 from typing import Any
 
 import torch
@@ -20,7 +19,6 @@ from allears.generation.writer import SmallDecoder
 from allears.nn.inputs import Inputs
 
 LOWEST = -1e9  # added to the affinity of what is padding
-LEAST = math.log(torch.finfo(torch.float32).tiny)  # no word is less likely than this, as in `nn.decoder`
 
 
 class MixGraph(nn.Module):
@@ -70,10 +68,16 @@ class MemoryGraph(nn.Module):
 
 
 class StepGraph(nn.Module):
-    """One more token [R] and the state to log P [R, V] of the next word, and the longer caches.
+    """One more token [R] and the state to mix @ log P [O, V] of the next word, and the longer caches.
 
     P is that of `nn.decoder`, written without a pass over all words for each part of it: log g + log P_word
-    everywhere, and at the words of the source, each of which may stand there several times, what copying adds.
+    everywhere, and at the words of the source, each of which may stand there several times, what copying adds. (A
+    word less likely than float32 can say has its logarithm here; there, the least that it can say.)
+
+    `mix` is what a search makes of the rows: the identity, or equation 6 of each pair of branches. It stands behind
+    the logarithms and not before the projection to the vocabulary, since log P is not linear in the hidden states:
+    what copying adds at a word depends on the sum over all words in each branch. And little would be gained: for two
+    rows that product costs about what it does for one.
     """
 
     def __init__(self, writer: SmallDecoder):
@@ -87,6 +91,7 @@ class StepGraph(nn.Module):
     def forward(
         self,
         tokens: Tensor,  # [R]
+        mix: Tensor,  # [O, R]
         ids: Tensor,  # [G, S]
         alike: Tensor,
         padding: Tensor,
@@ -103,23 +108,26 @@ class StepGraph(nn.Module):
         for number, layer in enumerate(self.layers):
             hidden, *cache = layer(hidden, shape, split, padding, *state[4 * number : 4 * number + 4])
             caches += cache
-        return self._likely(decoder.norm(hidden), ids, alike, padding, memory, table), *caches
+        words, gate = self._likely(decoder.norm(hidden), ids, alike, padding, memory, table)
+        return torch.addmm(mix @ gate, mix, words), *caches
 
     def _likely(
         self, hidden: Tensor, ids: Tensor, alike: Tensor, padding: Tensor, memory: Tensor, table: Tensor
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
+        """log P [R, V] as a sum of two: log P - log g, and log g [R, 1], which waits until rows are mixed."""
         decoder = self.decoder
         switch = decoder.switch(hidden)
         words = decoder.word_projection(hidden)
         likely = torch.cat([F.linear(words, table), self.strategy_output(words)], -1) + decoder.word_bias
-        written = (likely.log_softmax(-1) + F.logsigmoid(switch)).clamp(min=LEAST).flatten(0, 1)  # [R, V]
+        written, gate = likely.log_softmax(-1).flatten(0, 1), F.logsigmoid(switch).flatten(0, 1)
         asked = self.looks(hidden, hidden.unsqueeze(2))[:, 0]  # [G, P, d]
         looks = asked @ memory.transpose(1, 2) + padding[:, 0]  # [G, P, S]
         shares = looks.softmax(-1) @ alike  # of each place's word, wherever it stands
         copied = (switch.neg().sigmoid() * shares.transpose(0, 1)).flatten(0, 1)  # [R, S]
         places = ids.expand(hidden.shape[0], -1, -1).flatten(0, 1)
-        both = (written.gather(1, places).exp() + copied).clamp(min=torch.finfo(torch.float32).tiny).log()
-        return written.scatter(1, places, both)
+        there = (written.gather(1, places) + gate).exp() + copied
+        both = there.clamp(min=torch.finfo(torch.float32).tiny).log() - gate
+        return written.scatter(1, places, both), gate
 
     def _embed(self, tokens: Tensor, table: Tensor) -> Tensor:
         """A word, a strategy, or the token that asks for a reply."""

@@ -14,6 +14,7 @@ import onnxruntime
 from allears.errors import AllearsError
 from allears.generation.bundled import (
     MEMORY_FILE,
+    MIX,
     MIX_FILE,
     STEP_FILE,
     BundledVoiceCard,
@@ -108,6 +109,7 @@ class OnnxGenerator:
         self._source_names, cache = state_names(card)
         self._cache_names = cache
         self._outputs = ["logits", *(f"new_{name}" for name in cache)]
+        self._mixes = any(item.name == MIX for item in step.get_inputs())
 
     @classmethod
     def from_bundle(
@@ -250,7 +252,10 @@ class OnnxGenerator:
         if read.persona is None or not any(alphas.by_strategy.values()):
             return self.step, self.begin(self._source(read)), WritingState.rows
         branches = TwoBranches(
-            self.step, alphas.by_token(self.vocabulary.strategies), reorder=WritingState.rows
+            self.step,
+            alphas.by_token(self.vocabulary.strategies),
+            reorder=WritingState.rows,
+            mixed_step=self.step if self._mixes else None,
         )
         both = self.begin(self.mixed(read.context, read.persona, without=True))
         return branches.step, branches.begin(both, np.zeros(1, np.int64)), branches.reorder
@@ -289,9 +294,13 @@ class OnnxGenerator:
         )
         return WritingState(source.ids, known, (nothing,) * len(self._cache_names))
 
-    def step(self, tokens: Any, state: WritingState) -> tuple[Floats, WritingState]:
-        """log P [R, V] of the next word after one more token [R]."""
+    def step(
+        self, tokens: Any, state: WritingState, mix: Floats | None = None
+    ) -> tuple[Floats, WritingState]:
+        """log P [R, V] of the next word after one more token [R]; with weights `mix` [O, R], mix @ log P [O, V]."""
         feed = {"tokens": tokens, "ids": state.ids, **state.source}
+        if self._mixes:
+            feed[MIX] = np.eye(len(tokens), dtype=np.float32) if mix is None else mix
         feed |= zip(self._cache_names, state.cache, strict=True)
         logits, *cache = self.decoder.run(self._outputs, feed)
         return logits, WritingState(state.ids, state.source, tuple(cache))
@@ -318,7 +327,7 @@ def _check_step(path: Path, graph: onnxruntime.InferenceSession, card: BundledVo
     gives = {item.name: item.shape for item in graph.get_outputs()}
     source, cache = state_names(card)
     fits = (
-        set(takes) == {"tokens", "ids", *source, *cache}
+        set(takes) - {MIX} == {"tokens", "ids", *source, *cache}
         and takes["memory"][-1] == card.size
         and takes["keys_0"][1] == card.heads
         and set(gives) == {"logits", *(f"new_{name}" for name in cache)}

@@ -47,7 +47,7 @@ def find_table(path: Path, name: str, *, rows: int, width: int) -> SharedTable:
         name,
         rows,
         width,
-        tuple(weights[each] for each in needed if each in weights),
+        tuple(weights[each] for each in sorted(needed) if each in weights),
         tuple(node for node in graph.node if not set(node.output).isdisjoint(needed)),
         rounded,
     )

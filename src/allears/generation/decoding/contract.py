@@ -18,6 +18,8 @@ import numpy.typing as npt
 Array = Any  # of any library that follows the array API standard
 State = Any
 Step = Callable[[Array, State], tuple[Array, State]]
+# A step that also mixes its rows: tokens [R], state and weights [B, R] in, weights @ logits [B, V] out.
+MixedStep = Callable[[Array, State, Array], tuple[Array, State]]
 Reorder = Callable[[State, Sequence[int]], State]
 
 # Logits [B, V] and what each row has written so far, in; logits out: `processors.py`.

@@ -10,6 +10,8 @@ interleaved: row 2i of the model answers example i with its persona, row 2i + 1 
 
 alpha comes from the strategy token that a row has just written; until then it is 0. To prescribe a strategy rather than
 let the model choose one, send the first token through `branches.step` and start the search with the strategy's token.
+
+A model that can mix its rows itself (`mixed_step`) spares a search the passes over two rows of all words.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from array_api_compat import array_namespace, device
 
 from allears.generation.decoding.arrays import ints, take_rows
-from allears.generation.decoding.contract import Array, Reorder, State, Step
+from allears.generation.decoding.contract import Array, MixedStep, Reorder, State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +36,20 @@ class BranchState:
 
 
 class TwoBranches:
-    def __init__(self, step: Step, alphas: Mapping[int, float], *, reorder: Reorder = take_rows):
-        """A model's step and `reorder`, and alpha by strategy token (see `AlphaTable.by_token`)."""
+    def __init__(
+        self,
+        step: Step,
+        alphas: Mapping[int, float],
+        *,
+        reorder: Reorder = take_rows,
+        mixed_step: MixedStep | None = None,
+    ):
+        """A model's step and `reorder`, and alpha by strategy token (see `AlphaTable.by_token`).
+
+        `mixed_step`: the same step, if it can mix. Its logits must be finite: nothing times infinity is no number.
+        """
         self.alphas = dict(alphas)
-        self._step, self._reorder = step, reorder
+        self._step, self._mixed_step, self._reorder = step, mixed_step, reorder
 
     def begin(self, state: State, start: Array) -> BranchState:
         """`state`: the model's, of 2B interleaved rows; `start` [B]: the first tokens, as every search gets them."""
@@ -45,12 +59,24 @@ class TwoBranches:
         """The logits of equation 6 [B, V] after one more token [B]."""
         xp = array_namespace(tokens)
         alphas = tuple(self.alphas.get(new, old) for new, old in zip(ints(tokens), state.alphas, strict=True))
-        logits, model = self._step(xp.repeat(tokens, 2), state.model)
+        both = xp.repeat(tokens, 2)
+        if self._mixed_step is not None:
+            mixed, model = self._mixed_step(both, state.model, branch_weights(alphas))
+            return mixed, BranchState(model, alphas)
+        logits, model = self._step(both, state.model)
         return contrasted(logits[0::2], logits[1::2], alphas), BranchState(model, alphas)
 
     def reorder(self, state: BranchState, rows: Sequence[int]) -> BranchState:
         both = [branch for row in rows for branch in (2 * row, 2 * row + 1)]
         return BranchState(self._reorder(state.model, both), tuple(state.alphas[row] for row in rows))
+
+
+def branch_weights(alphas: Sequence[float]) -> npt.NDArray[np.float32]:
+    """Equation 6 as weights [B, 2B] of interleaved rows: 1 + alpha with persona, -alpha without."""
+    found = np.zeros((len(alphas), 2 * len(alphas)), np.float32)
+    for row, alpha in enumerate(alphas):
+        found[row, 2 * row : 2 * row + 2] = 1 + alpha, -alpha
+    return found
 
 
 def contrasted(with_persona: Array, without: Array, alphas: Sequence[float]) -> Array:
