@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,17 @@ def test_comments_and_docstrings_do_not_change_the_codes_fingerprint_but_stateme
     assert of("# said otherwise\ndef double(x):\n    return 2 * x  # twice\n") == plain
     assert of("def double(x):\n    return 3 * x\n") != plain
     fingerprints.code_of.cache_clear()
+
+
+def test_what_a_version_of_python_adds_to_syntax_trees_does_not_change_the_fingerprint():
+    tree = ast.parse("def hello(name: str) -> str:\n    return name")
+    before = fingerprints._shape(tree)
+    function = tree.body[0]
+    function._fields = (*function._fields, "added_later")
+    function.added_later = []
+    assert fingerprints._shape(tree) == before
+    function.added_later = [ast.Name("T")]
+    assert fingerprints._shape(tree) != before
 
 
 def test_a_killed_run_goes_on_at_its_checkpoint_to_the_same_weights(

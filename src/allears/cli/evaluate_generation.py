@@ -13,7 +13,8 @@ from allears.cli.output import console, errors
 from allears.cli.progress import watched
 from allears.errors import AllearsError
 from allears.generation.contract import Generator
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, AlphaTable, Settings
+from allears.generation.decoding import PAL_ALPHAS, AlphaTable
+from allears.generation.decoding import decoding as decoding_named
 from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
 from allears.generation.examples import GenerationExample, read_examples
 from allears.generation.loading import load_generator
@@ -21,12 +22,6 @@ from allears.metrics.bleu import sacrebleu_metrics
 from allears.understanding.labels import POLARITIES
 
 TABLE, NOTHING, DEFAULT, LISTENER = "table", "none", "default", "listener"
-_DECODINGS = {
-    "sample": PAL_SETTINGS,
-    "greedy": Settings(method="greedy"),
-    "beam": Settings(method="beam", no_repeated_ngrams=3),
-    "beam-5": Settings(method="beam", width=5, longest=30),  # MoEL's and MIME's
-}
 _SHOWN = {
     "ppl": "perplexity per token", "ppl_word": "perplexity per word", "strategy_accuracy": "strategy, %",
     "strategy_top_3": "strategy among three, %", "emotion_accuracy": "emotion, %",
@@ -72,7 +67,8 @@ def generation(
     decoding: str = typer.Option(
         "sample",
         "--decoding",
-        help="sample (PAL's: top-k 10, top-p 0.9, temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's).",
+        help="sample (PAL's: top-k 10, top-p 0.9, temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's); "
+        "changed like this: beam-5,length_penalty=3.",
     ),
     encoder: str = typer.Option(
         DEFAULT,
@@ -109,10 +105,12 @@ def generation(
 
         allears evaluate generation runs/esconv-joint --limit 200 --replies replies.jsonl
 
+        allears evaluate generation runs/ed-mime --corpus ed --decoding beam-5,length_penalty=3
+
         allears evaluate generation listener --limit 200 --reader default
     """
     # Whatever can be wrong is found before the long part begins.
-    settings, alphas = decoding_settings(decoding), alpha_table(alpha)
+    settings, alphas = decoding_named(decoding), alpha_table(alpha)
     sacrebleu_metrics()
     if replies is not None and (replies.suffix != ".jsonl" or not replies.absolute().parent.is_dir()):
         raise AllearsError(f"{replies}: replies are written as .jsonl, into a folder that is there")
@@ -181,12 +179,6 @@ def _polarities(report: GenerationReport) -> None:
         shown = ["" if value is None else f"{value:.2f}" for value in values]
         table.add_row(_SHOWN.get(name, name), *shown)
     console.print(table)
-
-
-def decoding_settings(name: str) -> Settings:
-    if name not in _DECODINGS:
-        raise AllearsError(f"--decoding takes {', '.join(_DECODINGS)}; got {name!r}")
-    return _DECODINGS[name]
 
 
 def alpha_table(text: str) -> AlphaTable | None:

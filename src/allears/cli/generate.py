@@ -8,11 +8,12 @@ from pathlib import Path
 import typer
 
 from allears import __version__
-from allears.cli.evaluate_generation import TABLE, alpha_table, decoding_settings
+from allears.cli.evaluate_generation import TABLE, alpha_table
 from allears.cli.output import errors
 from allears.cli.progress import watched
 from allears.corpora import corpus as corpus_named
 from allears.errors import AllearsError
+from allears.generation.decoding import decoding as decoding_named
 from allears.generation.loading import load_generator
 from allears.generation.written import AT_ONCE, WriteResponses, contexts
 from allears.understanding.annotation_file import annotate_to, check_annotation_path
@@ -60,7 +61,7 @@ def generate(
         allears generate smollm2 --corpus ed --limit 2000 --out ed-written.jsonl
     """
     # Whatever can be wrong is found before the long part begins.
-    settings, alphas = decoding_settings(decoding), alpha_table(alpha)
+    settings, alphas = decoding_named(decoding), alpha_table(alpha)
     check_annotation_path(out)
     corpus_named(corpus)
     generator = load_generator(model, device)

@@ -256,21 +256,10 @@ def _choice(lab: Lab, asked: Measurement) -> Measures:
 # --- generation -----------------------------------------------------------------------------------------
 
 
-def _settings(decoding: str) -> Any:
-    from allears.generation.decoding import PAL_SETTINGS, Settings
-
-    known = {
-        "sample": PAL_SETTINGS,
-        "greedy": Settings(method="greedy"),
-        "beam-5": Settings(method="beam", width=5, longest=30),  # MoEL's and MIME's
-    }
-    return known[decoding]
-
-
 def _generation(lab: Lab, asked: Measurement) -> Measures:
     from random import Random
 
-    from allears.generation.decoding import PAL_ALPHAS
+    from allears.generation.decoding import PAL_ALPHAS, decoding
     from allears.generation.evaluate import evaluate_generation, reply_spread
     from allears.generation.examples import read_examples
     from allears.generation.loading import load_generator
@@ -289,7 +278,7 @@ def _generation(lab: Lab, asked: Measurement) -> Measures:
         examples = [examples[place] for place in sorted(Random(0).sample(range(len(examples)), limit))]
     alpha = asked.option("alpha")
     generator = load_generator(_model(lab, asked.of), _device(lab, asked.of))
-    settings = _settings(asked.option("decoding", "sample"))
+    settings = decoding(asked.option("decoding", "sample"))
     report = evaluate_generation(
         generator,
         examples,
@@ -323,12 +312,13 @@ def _top_strategies(generator: Any, examples: Sequence[Any]) -> Measures:
 def _replies(lab: Lab, asked: Measurement) -> Measures:
     """What a generator writes for contexts of our own."""
     from allears.generation.contract import Prompt
+    from allears.generation.decoding import decoding
     from allears.generation.loading import load_generator
 
     generator = load_generator(_model(lab, asked.of), _device(lab, asked.of))
     prompts = [Prompt((Turn(Role.SEEKER, text),)) for text in asked.option("contexts")]
     written = generator.generate(
-        prompts, _settings(asked.option("decoding", "beam-5")), list(range(len(prompts)))
+        prompts, decoding(asked.option("decoding", "beam-5")), list(range(len(prompts)))
     )
     return {
         text: each[0].text or "(nothing)"

@@ -29,12 +29,20 @@ MISC = Run("esconv-misc", "esconv-misc", uses=_FROM_GENERATOR)
 
 TRANSFORMER = Run("ed-transformer", "ed-transformer")
 TRANSFORMER_LARGE = Run("ed-transformer-large", "ed-transformer-large")
-MULTITASK = Run("ed-multitask", "ed-multitask")
-MOEL = Run("ed-moel", "ed-moel")
-MIME = Run("ed-mime", "ed-mime")
-MIME_NO_MIMICRY = Run("ed-mime-no-mimicry", "ed-mime", ("model.options.mimicry=false",))
-MIME_PLAIN = Run("ed-mime-plain", "ed-mime", ("model.options.mimicry=false", "model.options.grouping=false"))
-MIME_NOT_STOCHASTIC = Run("ed-mime-not-stochastic", "ed-mime", ("model.options.stochastic=false",))
+# The word-level models of MIME's tables all start from the same plain Transformer.
+WORD_PRETRAIN = Run("word-pretrain", "word-pretrain")
+_FROM_WORDS = (("model.start", WORD_PRETRAIN),)
+MULTITASK = Run("ed-multitask", "ed-multitask", uses=_FROM_WORDS)
+MOEL = Run("ed-moel", "ed-moel", uses=_FROM_WORDS)
+MIME = Run("ed-mime", "ed-mime", uses=_FROM_WORDS)
+MIME_NO_MIMICRY = Run("ed-mime-no-mimicry", "ed-mime", ("model.options.mimicry=false",), _FROM_WORDS)
+MIME_PLAIN = Run(
+    "ed-mime-plain", "ed-mime", ("model.options.mimicry=false", "model.options.grouping=false"), _FROM_WORDS
+)
+MIME_NOT_STOCHASTIC = Run(
+    "ed-mime-not-stochastic", "ed-mime", ("model.options.stochastic=false",), _FROM_WORDS
+)
+MIME_IMPROVED = Run("ed-mime-improved", "ed-mime-improved")
 
 
 def persona_run(model: str, corpus: str = REDDIT, changes: Sequence[str] = (), name: str = "") -> Run:

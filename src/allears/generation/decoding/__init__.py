@@ -14,6 +14,7 @@ from allears.generation.decoding.contract import (
     Written,
 )
 from allears.generation.decoding.greedy_search import greedy
+from allears.generation.decoding.named import DECODINGS, decoding
 from allears.generation.decoding.processors import (
     at_least,
     begin_with,
@@ -28,6 +29,7 @@ from allears.generation.decoding.two_branches import TwoBranches, interleaved
 from allears.generation.decoding.warps import temperature, top_k, top_p
 
 __all__ = [
+    "DECODINGS",
     "PAL_ALPHAS",
     "PAL_SETTINGS",
     "AlphaTable",
@@ -46,6 +48,7 @@ __all__ = [
     "beam_search",
     "begin_with",
     "collect",
+    "decoding",
     "diverse_beam_search",
     "drawing",
     "greedy",
