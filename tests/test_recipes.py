@@ -51,15 +51,16 @@ def test_its_heads_are_known_and_build_a_reader(
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
     monkeypatch.setattr(
-        "allears.understanding.heads.Head.read", lambda self, *_: [Reading(turns, (self.labels[0],))]
+        "allears.understanding.heads.Head.read", lambda self, *_, **__: [Reading(turns, (self.labels[0],))]
     )
     monkeypatch.setattr(f"{module}.ordinary_turns", lambda *_, **__: ["my cat was lost"])
     recipe = read_recipe(path)
-    model = dict(recipe.tables["model"])
+    model, heads = dict(recipe.tables["model"]), dict(recipe.tables["heads"])
     if model.pop("start", ""):
         model["encoder"] = "the other run's"
+        assert set(heads.pop("learned", [])) <= set(heads["names"])  # the others would be that run's
     model.pop("read_with", "")  # a bundle exported from that run
-    task = make_task(replace(recipe, tables=recipe.tables | {"model": model}), tmp_path)
+    task = make_task(replace(recipe, tables=recipe.tables | {"model": model, "heads": heads}), tmp_path)
     assert isinstance(task, UnderstandingTask)
     assert set(task.model.heads) == set(recipe.tables["heads"]["names"]) <= set(HEADS)
     assert recipe.training.metric == "accuracy"

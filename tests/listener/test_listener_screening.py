@@ -25,8 +25,10 @@ class Foreboding:
     def __init__(self, senses: Senses, risk: Mapping[str, float], *, in_part: bool = False):
         self.senses, self.risk, self.in_part = senses, risk, in_part
 
-    def read(self, conversations: Sequence[Text], messages: Sequence[Text]) -> list[Sensed]:
-        found = self.senses.read(conversations, messages)
+    def read(
+        self, conversations: Sequence[Text], messages: Sequence[Text], turns: Sequence[Sequence[Turn]]
+    ) -> list[Sensed]:
+        found = self.senses.read(conversations, messages, turns)
         return [each._replace(risk=self.risk, in_part=self.in_part) for each in found]
 
 

@@ -12,9 +12,13 @@ import numpy as np
 import pytest
 import torch
 from accelerate import Accelerator
+from torch import nn
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.nn.low_rank import low_rank
+from allears.selection.export import export
+from allears.selection.stored_matrices import stored_matrices
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
@@ -151,6 +155,63 @@ def test_a_resumed_run_ends_with_the_same_weights(recipe, tmp_path):
     expect_the_same_end(make, wanted, tmp_path, stop_after=12)
 
 
+def learned_at_rank(recipe, tmp_path: Path, *changes: str) -> tuple[UnderstandingTask, Path]:
+    wanted = recipe("model.rank=2", "training.epochs=4", "training.learning_rate=1e-2", *changes)
+    task = make(wanted, tmp_path / "run")
+    train(task, wanted, tmp_path / "run")
+    return task, tmp_path / "run"
+
+
+def test_at_a_rank_every_matrix_learns_a_change_of_it_and_vectors_learn_whole(recipe, tmp_path):
+    before = make(recipe(), tmp_path / "plain").model.encoder.state_dict()
+    _, run = learned_at_rank(recipe, tmp_path)
+    after = saved.load(run).model.encoder.state_dict()
+    assert after.keys() == before.keys()
+    for name, weight in after.items():
+        change = weight - before[name]
+        if "embeddings" in name and weight.dim() > 1:
+            assert torch.equal(weight, before[name]), name
+        elif weight.dim() > 1:
+            cut = low_rank(change, 2)
+            assert change.norm() > 1e-3 * before[name].norm(), name
+            assert (change - cut.up @ cut.down).norm() < 1e-4 * change.norm(), name
+    biases = [name for name in after if name.endswith("dense.bias")]
+    assert all(not torch.equal(after[name], before[name]) for name in biases)
+
+
+def test_a_run_at_a_rank_is_saved_as_the_reader_it_became(recipe, tmp_path):
+    task, run = learned_at_rank(
+        recipe, tmp_path, "training.evaluate_every=1000"
+    )  # the last step's is the best
+    reader = saved.load(run)
+    trained = saved.TorchReader(task.model, task.card, task.tokenizer)
+    for head, data in zip(task.heads, task.valid, strict=True):
+        expected = trained.logits(head.name, data.readings)
+        np.testing.assert_allclose(reader.logits(head.name, data.readings), expected, atol=1e-5)
+
+
+def test_a_run_at_a_rank_resumes_to_the_same_weights(recipe, tmp_path):
+    wanted = recipe("model.rank=2", "training.save_every=5", "training.average=0.9")
+    expect_the_same_end(make, wanted, tmp_path, stop_after=12)
+    whole, parts = (tmp_path / name / "best" / "model.safetensors" for name in ("whole", "parts"))
+    assert whole.read_bytes() == parts.read_bytes()
+
+
+def test_a_change_upon_a_bundle_begins_with_the_matrices_it_stores(recipe, tmp_path):
+    ranker = tiny_selector(tmp_path / "ranker", similarity="cosine", pooled=True)
+    export(ranker, tmp_path / "bundle")
+    changes = (f'model.start="{tmp_path / "ranker"}"', f'model.read_with="{tmp_path / "bundle"}"')
+    task = make(recipe("model.rank=2", "model.layers=1", *changes), tmp_path)
+    stored = stored_matrices(tmp_path / "bundle")
+    layers = {name: each for name, each in task.model.encoder.named_modules() if isinstance(each, nn.Linear)}
+    assert len(layers) == 6
+    for name, layer in layers.items():
+        own = ranker.model.encoder.get_submodule(name).weight
+        found = layer.weight.detach()
+        np.testing.assert_array_equal(found, stored[name][:, : layer.in_features])
+        assert 0 < (found - own).abs().max() < 0.02 * own.abs().max()  # rounded, and nothing else
+
+
 def test_uncertainty_learns_the_weights_of_the_heads(recipe, tmp_path):
     wanted = recipe("heads.weighting=uncertainty", "training.epochs=1")
     task = make(wanted, tmp_path / "run")
@@ -200,11 +261,26 @@ def test_the_fingerprint_follows_the_labels(recipe, corpus_root, tmp_path):
         ("candidates.x=1", "unknown key candidates; the tables are data, heads, limits, model"),
         ("model.encoder=", r"\[model\] needs `encoder`"),
         ('heads.names=["strategy"]', "esconv"),
+        ("model.rank=-1", "1 or more .* got -1"),
     ],
 )
 def test_a_wrong_recipe_is_one_sentence(recipe, tmp_path, change, sentence):
     with pytest.raises(AllearsError, match=sentence):
         make(recipe(change), tmp_path)
+
+
+def test_a_frozen_encoder_has_no_rank_to_learn_at(recipe, tmp_path):
+    with pytest.raises(AllearsError, match=r"leave model\.rank out"):
+        make(recipe("model.rank=2", "model.frozen=true"), tmp_path)
+
+
+def test_a_change_upon_what_is_no_bundle_of_that_encoder_is_refused(recipe, tmp_path):
+    with pytest.raises(AllearsError, match="no such bundle"):
+        make(recipe("model.rank=2", f'model.read_with="{tmp_path / "nowhere"}"'), tmp_path)
+    export(tiny_selector(tmp_path / "ranker"), tmp_path / "bundle", precision="float32")
+    changes = (f'model.start="{tmp_path / "ranker"}"', f'model.read_with="{tmp_path / "bundle"}"')
+    with pytest.raises(AllearsError, match=r"no int8 matrix for model\.encoder\.layer\.0"):
+        make(recipe("model.rank=2", *changes), tmp_path)
 
 
 def test_a_start_without_an_encoder_is_refused(recipe, tmp_path):

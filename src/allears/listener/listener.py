@@ -243,7 +243,7 @@ class Listener:
             asked = [query for turn in turns for query in turn.queries]
             contexts = self.selector.encode_contexts(asked)
         with clock(turns, "read"):
-            sensed = self.senses.read(contexts[::2], contexts[1::2])
+            sensed = self.senses.read(contexts[::2], contexts[1::2], [turn.turns for turn in turns])
             for row, turn in enumerate(turns):
                 turn.texts, turn.sensed = contexts[2 * row : 2 * row + 2], sensed[row]
 

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from allears.conversation import Turn
 from allears.listener.contract import Likely
 from allears.listener.safety.reader_head import RISK, most_pieces
 from allears.selection.runtime import Text
 from allears.text.layout import Limits
+from allears.understanding.conversation_facts import conversation_facts, no_facts
 from allears.understanding.heads import HEADS
 from allears.understanding.runtime import OnnxReader
 
@@ -45,15 +47,25 @@ class Senses:
         for name in (EMOTION, STRATEGY):
             reader.needs(name)
 
-    def read(self, conversations: Sequence[Text], messages: Sequence[Text]) -> list[Sensed]:
+    def read(
+        self,
+        conversations: Sequence[Text],
+        messages: Sequence[Text],
+        turns: Sequence[Sequence[Turn]] | None = None,
+    ) -> list[Sensed]:
+        """`turns` are all of each conversation, for heads that ask what was done in it; its words are in `Text`."""
         texts = [*conversations, *messages]
         width = max(len(text.ids) for text in texts)
         states = np.zeros((len(texts), width, texts[0].states.shape[-1]), np.float32)
         mask = np.zeros((len(texts), width), np.int64)
         for row, text in enumerate(texts):
             states[row, : len(text.ids)], mask[row, : len(text.ids)] = text.states, 1
-        found = self.reader.from_states(states, mask)
         count = len(conversations)
+        facts = None
+        if turns is not None and self.reader.card.informed:
+            facts = no_facts(len(texts))
+            facts[:count] = [conversation_facts(each) for each in turns]
+        found = self.reader.from_states(states, mask, facts)
         strategies, emotions = found[STRATEGY][:count], found[EMOTION][count:]
         risks = found[RISK][count:].tolist() if self.risk and RISK in found else None
         longest = 2 + most_pieces(self.limits)  # with its first and last sign

@@ -3,6 +3,9 @@
 A model is trained as a whole; its change from the weights it started with is then cut to its largest singular vectors.
 For a sentence encoder that learned our tasks, rank 32 of 384 keeps what it learned (docs/export.md), so a new version
 of a bundle stores a few megabytes beside the base that it shares with the last one.
+
+Where few numbers must do, a cut loses much of what was learned. `train_at_rank` learns the change at its rank from the
+beginning: cutting it then loses nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +46,43 @@ def back_to_base(tuned: nn.Module, base: nn.Module, rank: int) -> dict[str, Chan
                 changes[name] = low_rank(change, rank)
                 module.weight.data.copy_(other.weight.data)
     return changes
+
+
+class Addition(nn.Module):
+    """What is learned beside a weight [out, in] that stays: W₀ + B A. B (`up`) begins as zeros, so W begins as W₀."""
+
+    def __init__(self, weight: Tensor, rank: int):
+        super().__init__()
+        outputs, inputs = weight.shape
+        self.up = nn.Parameter(torch.zeros(outputs, rank))
+        self.down = nn.Parameter(torch.empty(rank, inputs).uniform_(-1, 1) / inputs**0.5)
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight + self.up @ self.down
+
+
+def train_at_rank(model: nn.Module, rank: int) -> None:
+    """From here on the linear layers of `model` learn a change of this rank, and its vectors (biases, norms) as before.
+
+    All else stays as it is: the tables of an embedding are too large to be stored with a small change.
+    """
+    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
+    for parameter in model.parameters():
+        parameter.requires_grad_(parameter.dim() < 2)
+    for layer in layers:
+        addition = Addition(layer.weight, min(rank, *layer.weight.shape))
+        parametrize.register_parametrization(layer, "weight", addition)
+
+
+def plain_weights(model: nn.Module) -> dict[str, Tensor]:
+    """The state of a model whose layers may learn at a rank, as that of a model like any other: W, not W₀, A and B."""
+    plain: dict[str, Tensor] = {}
+    for name, tensor in model.state_dict().items():
+        layer, inside, part = name.partition(".parametrizations.weight.")
+        if not inside:
+            plain[name] = tensor
+        elif part == "original":
+            weight = model.get_submodule(layer).weight
+            assert isinstance(weight, Tensor)
+            plain[f"{layer}.weight"] = weight.detach()
+    return plain

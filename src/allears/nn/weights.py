@@ -13,12 +13,13 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.nn.low_rank import plain_weights
 from allears.text.tokenizer import WordPiece
 
 
 def save_weights(path: Path, model: nn.Module) -> None:
     """Weights to safetensors by way of a temporary file: a kill never leaves half a checkpoint."""
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in plain_weights(model).items()}
     temporary = path.with_name(path.name + ".part")
     save_file(tensors, temporary)
     temporary.rename(path)

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 import torch
 import torch.nn.functional as F
-from onnx import NodeProto, numpy_helper
+from onnx import numpy_helper
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
@@ -38,6 +38,7 @@ from allears.selection.cobert import CoBERT
 from allears.selection.ranker import Ranker, side_weights, temperature
 from allears.selection.runtime import OnnxSelector
 from allears.selection.saved import TorchSelector
+from allears.selection.stored_matrices import layer_of
 from allears.text.tokenizer import WordPiece
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -156,11 +157,6 @@ def encoder_inputs() -> dict[str, Tensor]:
     """What an encoder's graph is traced with: two texts, of which one has padding."""
     ids = torch.ones(2, 3, dtype=torch.int64)
     return {"ids": ids, "mask": torch.tensor([[1, 1, 1], [1, 1, 0]]), "segments": torch.zeros_like(ids)}
-
-
-def layer_of(node: NodeProto) -> str:
-    """Which layer of the encoder a matrix product is: /encoder/model/layer.0/MatMul is `model.layer.0`."""
-    return node.name.replace("/", ".").removeprefix(".encoder.").removesuffix(".MatMul")
 
 
 def _back_to_base(

@@ -175,13 +175,13 @@ def parameter_groups(model: nn.Module, options: TrainingOptions) -> list[dict[st
     """The pretrained encoder at `learning_rate`, everything else at `head_learning_rate`; no decay on vectors.
 
     A `learning_rate` of 0 beside heads that learn freezes the encoder, `frozen` whatever begins with one of its
-    names: no gradient is computed for them.
+    names: no gradient is computed for them. What the task itself has frozen stays so.
     """
     head = options.head_learning_rate or options.learning_rate
     groups: dict[tuple[float, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         peak = options.learning_rate if name.startswith("encoder") else head
-        if (not peak and head) or name.startswith(options.frozen):
+        if not parameter.requires_grad or (not peak and head) or name.startswith(options.frozen):
             parameter.requires_grad_(False)
             continue
         groups.setdefault((peak, parameter.dim() > 1), []).append(parameter)

@@ -17,6 +17,7 @@ from allears.text.layout import Limits, Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.calibration import probabilities
 from allears.understanding.classifier import Probabilities
+from allears.understanding.conversation_facts import Facts, facts_of
 from allears.understanding.heads import Head
 from allears.understanding.heads import head as head_named
 from allears.understanding.layout import ReadingTokens
@@ -40,6 +41,8 @@ class ReaderFacts(Protocol):
     def multi_label(self) -> Collection[str]: ...  # heads whose labels do not exclude each other
     @property
     def pointing(self) -> Collection[str]: ...  # heads that also say where
+    @property
+    def informed(self) -> Collection[str]: ...  # heads that are also told the facts of a conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +60,27 @@ class AnsweringReader(ABC):
     tokenizer: WordPiece
 
     @abstractmethod
-    def answer(self, tokens: Tokens, heads: Sequence[str] | None = None) -> Answers:
-        """Every head's answer, or at least those of `heads`, from one pass of the encoder over a padded batch."""
+    def answer(
+        self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
+    ) -> Answers:
+        """Every head's answer, or at least those of `heads`, from one pass of the encoder over a padded batch.
+
+        `facts` [B, FACTS] are for informed heads; without them nothing is known of the conversation.
+        """
 
     def logits(self, name: str, readings: Sequence[Reading], *, batch: int = BATCH) -> Floats:
-        """[N, labels] of one head, before its temperature."""
-        data = ReadingTokens(readings, self.tokenizer, self.card.limits)
+        """[N, labels] of one head, before its temperature.
+
+        An informed head is told the past strategies; they are not shown in the words as well.
+        """
+        informed = name in self.card.informed
+        facts = facts_of(readings) if informed else None
+        shown = [reading.bare for reading in readings] if informed else readings
+        data = ReadingTokens(shown, self.tokenizer, self.card.limits)
         found = np.zeros((len(readings), len(self.card.heads[name])), np.float32)
         for rows in data.parts(batch):
-            found[rows] = self.answer(data.tokens(rows), [name]).logits[name]
+            known = None if facts is None else facts[rows]
+            found[rows] = self.answer(data.tokens(rows), [name], known).logits[name]
         return found
 
     def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities:
@@ -79,12 +94,14 @@ class AnsweringReader(ABC):
     def answers(self, readings: Sequence[Reading], *, batch: int = BATCH) -> dict[str, Probabilities]:
         """Every head's calibrated probabilities [N, labels] from one pass of the encoder over each reading."""
         data = ReadingTokens(readings, self.tokenizer, self.card.limits)
+        facts = facts_of(readings) if self.card.informed else None
         logits = {
             name: np.zeros((len(readings), len(labels)), np.float32)
             for name, labels in self.card.heads.items()
         }
         for rows in data.parts(batch):
-            for name, found in self.answer(data.tokens(rows)).logits.items():
+            known = None if facts is None else facts[rows]
+            for name, found in self.answer(data.tokens(rows), facts=known).logits.items():
                 logits[name][rows] = found
         return {name: self.calibrated(name, found) for name, found in logits.items()}
 

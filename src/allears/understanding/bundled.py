@@ -36,16 +36,23 @@ class BundledReaderCard:
     pooling: str
     multi_label: tuple[str, ...] = ()  # heads whose labels do not exclude each other
     pointing: tuple[str, ...] = ()  # heads that also say where
+    informed: tuple[str, ...] = ()  # heads that are also told the facts of a conversation
     temperatures: Mapping[str, float] = field(default_factory=dict)
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         _known(self.heads, "multi_label", self.multi_label)
         _known(self.heads, "pointing", self.pointing)
+        _known(self.heads, "informed", self.informed)
         _known(self.heads, "temperatures", self.temperatures)
         cold = [name for name, value in self.temperatures.items() if not value > 0]
         if cold:
             raise ValueError(f"the temperature of {cold[0]} is not above 0")
+
+    @property
+    def inputs(self) -> list[str]:
+        """Of the graph: `facts` [B, FACTS] only where a head asks for them."""
+        return ["states", "mask", *(["facts"] if self.informed else [])]
 
     @property
     def outputs(self) -> list[str]:
@@ -69,6 +76,7 @@ class BundledReaderCard:
                 "limits": Limits(**saved["limits"]),
                 "multi_label": tuple(saved["multi_label"]),
                 "pointing": tuple(saved["pointing"]),
+                "informed": tuple(saved.get("informed", ())),  # older bundles have none
             }
         )
 

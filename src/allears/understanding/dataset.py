@@ -11,12 +11,16 @@ from torch import Tensor
 from allears.nn.inputs import Inputs
 from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer
+from allears.understanding.conversation_facts import facts_of
 from allears.understanding.layout import ReadingTokens
 from allears.understanding.reading import Reading, gold_mask
 
 
 class ReadingDataset(ReadingTokens):
-    """Random access to tokenized readings, their gold labels [N, labels], and their rationales' marks."""
+    """Random access to tokenized readings, their gold labels [N, labels], and their rationales' marks.
+
+    For an informed head what was done so far is no part of the words but of the facts.
+    """
 
     def __init__(
         self,
@@ -26,9 +30,12 @@ class ReadingDataset(ReadingTokens):
         limits: Limits,
         *,
         rationales: bool = False,
+        informed: bool = False,
     ):
-        super().__init__(readings, tokenizer, limits, rationales=rationales)
+        shown = [reading.bare for reading in readings] if informed else readings
+        super().__init__(shown, tokenizer, limits, rationales=rationales)
         self.readings = list(readings)
+        self.facts = torch.from_numpy(facts_of(readings)) if informed else None
         self.gold = gold_mask(self.readings, labels)
 
     @property
@@ -43,6 +50,10 @@ class ReadingDataset(ReadingTokens):
 
     def inputs(self, rows: Sequence[int]) -> Inputs:
         return Inputs.from_tokens(self.tokens(rows))
+
+    def facts_of(self, rows: Sequence[int]) -> Tensor | None:
+        """[B, FACTS]; None for a head that is not informed."""
+        return None if self.facts is None else self.facts[list(rows)]
 
     def targets(self, rows: Sequence[int]) -> Tensor:
         """[B, labels]: 1 for the true ones."""

@@ -30,6 +30,7 @@ from allears.selection.runtime import open_graph
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import Tokenizer, WordPiece
 from allears.understanding.bundled import READER_CARD_FILE, READER_FILE, BundledReaderCard
+from allears.understanding.conversation_facts import FACTS
 from allears.understanding.persona.export import add_extractor, check_extractor
 from allears.understanding.persona.saved import TorchExtractor, is_extractor
 from allears.understanding.reader import Reader
@@ -40,16 +41,22 @@ TOLERANCE = 2e-3
 
 
 class HeadsGraph(nn.Module):
-    """states [B, L, d] and mask [B, L] to every head's logits [B, labels], then the pointing heads' [B, L]."""
+    """states [B, L, d] and mask [B, L] to every head's logits [B, labels], then the pointing heads' [B, L].
+
+    With `facts` [B, FACTS] as a third input where a head is informed.
+    """
 
     def __init__(self, reader: Reader):
         super().__init__()
-        self.heads, self.pointers = reader.heads, reader.pointers
+        self.heads, self.pointers, self.facts = reader.heads, reader.pointers, reader.facts
         self.pooling = reader.pooling
 
-    def forward(self, states: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, states: Tensor, mask: Tensor, facts: Tensor | None = None) -> tuple[Tensor, ...]:
         text = pool(states, mask, self.pooling)
-        logits = [head(text) for head in self.heads.values()]
+        logits = [
+            head(text) + self.facts[name](facts) if name in self.facts else head(text)
+            for name, head in self.heads.items()
+        ]
         return (*logits, *(pointer(states).squeeze(-1) for pointer in self.pointers.values()))
 
 
@@ -191,6 +198,7 @@ def _card(reader: TorchReader) -> BundledReaderCard:
         pooling=reader.model.pooling,
         multi_label=tuple(reader.card.multi_label),
         pointing=tuple(reader.card.pointing),
+        informed=tuple(reader.card.informed),
         temperatures=dict(reader.card.temperatures),
     )
 
@@ -203,6 +211,9 @@ def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, *, halv
         name: {0: "batch"} if place < len(card.heads) else rows for place, name in enumerate(card.outputs)
     }
     inputs = {"states": torch.randn(2, 3, card.size), "mask": torch.tensor([[1, 1, 1], [1, 1, 0]])}
+    if card.informed:
+        axes["facts"] = {0: "batch"}
+        inputs["facts"] = torch.rand(2, FACTS)
     selection.trace(graph, inputs, card.outputs, path, axes)
     if halves:
         stored = onnx.load(path)
@@ -212,9 +223,12 @@ def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, *, halv
     # opened as a user will, in another shape than traced
     states = torch.randn(4, 7, card.size, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(7) < torch.tensor([[7], [4], [1], [6]])).long()
-    found = open_graph(path, 1).run(card.outputs, {"states": states.numpy(), "mask": mask.numpy()})
+    asked = {"states": states, "mask": mask}
+    if card.informed:
+        asked["facts"] = torch.rand(4, FACTS, generator=torch.Generator().manual_seed(1))
+    found = open_graph(path, 1).run(card.outputs, {name: value.numpy() for name, value in asked.items()})
     with torch.inference_mode():
-        for name, expected, given in zip(card.outputs, graph(states, mask), found, strict=True):
+        for name, expected, given in zip(card.outputs, graph(**asked), found, strict=True):
             off = (expected - torch.from_numpy(given)).abs().max() / expected.abs().max().clamp(min=1)
             if not float(off) < TOLERANCE:
                 raise AllearsError(f"the exported reader does not give the model's {name} (off by {off:.1e})")

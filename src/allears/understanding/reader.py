@@ -3,6 +3,7 @@
 states = encoder(tokens)            one vector per token
 text   = mean of the states         one vector for all that was said
 head k: logits_k = W_k text         what the text shows
+        + g_k(facts)                and, for informed heads, what is known of the conversation beside its words
 rationales: r_i = w_k states_i      which tokens show it (EPITOME's mechanisms)
 """
 
@@ -18,6 +19,10 @@ from torch import Tensor, nn
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import pool
+from allears.understanding.conversation_facts import FACTS, no_facts
+
+# Of an informed head. What was done says more than the words, which are soon learned by heart.
+WORDS_DROPOUT, FACTS_DROPOUT, FACTS_HIDDEN = 0.8, 0.5, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Reader(nn.Module):
         *,
         multi_label: Sequence[str] = (),  # heads whose labels do not exclude each other
         rationales: Sequence[str] = (),  # heads that also say where
+        informed: Sequence[str] = (),  # heads that are also told the facts of a conversation
         hidden: int = 0,  # of a hidden layer in every head; 0: none
         pooling: str = "mean",
         dropout: float = 0.1,
@@ -44,8 +50,14 @@ class Reader(nn.Module):
         super().__init__()
         self.encoder, self.pooling = encoder, pooling
         self.heads = nn.ModuleDict(
-            {name: _head(encoder.size, hidden, labels, dropout) for name, labels in heads.items()}
+            {
+                name: _words_head(encoder.size, labels)
+                if name in informed
+                else _head(encoder.size, hidden, labels, dropout)
+                for name, labels in heads.items()
+            }
         )
+        self.facts = nn.ModuleDict({name: _facts_head(heads[name]) for name in informed})
         self.pointers = nn.ModuleDict({name: nn.Linear(encoder.size, 1) for name in rationales})
         # s = log of a head's variance: its loss counts exp(-s), and s itself keeps that from vanishing
         self.log_variance = nn.Parameter(torch.zeros(len(heads))) if uncertainty else None
@@ -54,10 +66,12 @@ class Reader(nn.Module):
                 last: nn.Linear = self.heads[name][-1]  # type: ignore[index]
                 last.bias.fill_(-math.log(max(1, heads[name] - 1)))
 
-    def forward(self, inputs: Inputs, heads: Sequence[str] | None = None) -> ReaderOutput:
+    def forward(
+        self, inputs: Inputs, heads: Sequence[str] | None = None, facts: Tensor | None = None
+    ) -> ReaderOutput:
         """Every head's answer, or only those of `heads`, from one pass of the encoder."""
         states = self.encoder(inputs)  # [B, L, d]
-        output = self.answer(self.text(states, inputs), heads)
+        output = self.answer(self.text(states, inputs), heads, facts)
         pointing = [name for name in output.logits if name in self.pointers]
         return ReaderOutput(
             output.logits, {name: self.pointers[name](states).squeeze(-1) for name in pointing}
@@ -67,10 +81,21 @@ class Reader(nn.Module):
         """One vector [B, d] for all that was said."""
         return pool(states, inputs.mask, self.pooling)
 
-    def answer(self, text: Tensor, heads: Sequence[str] | None = None) -> ReaderOutput:
-        """The heads' answers from that vector; where they point is not asked."""
+    def answer(
+        self, text: Tensor, heads: Sequence[str] | None = None, facts: Tensor | None = None
+    ) -> ReaderOutput:
+        """The heads' answers from that vector; where they point is not asked.
+
+        `facts` [B, FACTS] are for informed heads; without them nothing is known of the conversation.
+        """
         wanted = list(self.heads) if heads is None else list(heads)
-        return ReaderOutput({name: self.heads[name](text) for name in wanted})
+        logits = {name: self.heads[name](text) for name in wanted}
+        informed = [name for name in wanted if name in self.facts]
+        if informed and facts is None:
+            facts = torch.from_numpy(no_facts(len(text))).to(text.device)
+        for name in informed:
+            logits[name] = logits[name] + self.facts[name](facts)
+        return ReaderOutput(logits)
 
     def weighted(self, loss: Tensor, head: str) -> Tensor:
         """A head's loss with its learned weight (Kendall et al. 2018); the loss itself where none is learned."""
@@ -89,4 +114,20 @@ def _head(size: int, hidden: int, labels: int, dropout: float) -> nn.Sequential:
         nn.GELU(),
         nn.Dropout(dropout),
         nn.Linear(hidden, labels),
+    )
+
+
+def _words_head(size: int, labels: int) -> nn.Sequential:
+    linear = nn.Linear(size, labels)
+    nn.init.zeros_(linear.weight)
+    return nn.Sequential(nn.LayerNorm(size, elementwise_affine=False), nn.Dropout(WORDS_DROPOUT), linear)
+
+
+def _facts_head(labels: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Dropout(0.2),
+        nn.Linear(FACTS, FACTS_HIDDEN),
+        nn.GELU(),
+        nn.Dropout(FACTS_DROPOUT),
+        nn.Linear(FACTS_HIDDEN, labels),
     )

@@ -56,8 +56,17 @@ class Reading:
     @property
     def bare(self) -> Reading:
         """The words of its turns alone: no strategies, and not how far the conversation is."""
-        turns = tuple(replace(turn, strategy=None) for turn in self.turns)
-        return replace(self, turns=turns, earlier=None)
+        return replace(self.without_strategies, earlier=None)
+
+    @property
+    def without_strategies(self) -> Reading:
+        """The same, as it is where nobody noted what the supporter did."""
+        earlier = self.earlier
+        return replace(
+            self,
+            turns=tuple(replace(turn, strategy=None) for turn in self.turns),
+            earlier=None if earlier is None else tuple(replace(turn, strategy=None) for turn in earlier),
+        )
 
     @property
     def so_far(self) -> str | None:

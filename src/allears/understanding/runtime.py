@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from allears.understanding.bundled import (
     tokens_output,
 )
 from allears.understanding.classifier import Probabilities
+from allears.understanding.conversation_facts import FACTS, Facts, no_facts
 
 
 class OnnxReader(AnsweringReader):
@@ -85,27 +87,37 @@ class OnnxReader(AnsweringReader):
             heads,
         )
 
-    def answer(self, tokens: Tokens, heads: Sequence[str] | None = None) -> Answers:
+    def answer(
+        self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
+    ) -> Answers:
         states = self.encoder.run(tokens.ids, tokens.mask, tokens.segments).states
         assert states is not None  # they are the default
-        return self._answer(states, tokens.mask)
+        return self._answer(states, tokens.mask, facts)
 
-    def from_states(self, states: npt.ArrayLike, mask: npt.ArrayLike) -> dict[str, Probabilities]:
+    def from_states(
+        self, states: npt.ArrayLike, mask: npt.ArrayLike, facts: Facts | None = None
+    ) -> dict[str, Probabilities]:
         """Every head's probabilities [B, labels] from token states [B, L, d] that the bundle's encoder made already.
 
         `mask` [B, L] is 1 on real tokens. What was encoded decides what is answered: the ranker may have read less
-        of a long conversation than `card.limits` allow.
+        of a long conversation than `card.limits` allow. `facts` [B, FACTS] (`conversation_facts.py`) are for informed
+        heads; without them nothing is known of the conversation.
         """
-        answers = self._answer(np.asarray(states, np.float32), np.asarray(mask, np.int64))
+        answers = self._answer(np.asarray(states, np.float32), np.asarray(mask, np.int64), facts)
         return {name: self.calibrated(name, logits) for name, logits in answers.logits.items()}
 
-    def _answer(self, states: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> Answers:
+    def _answer(
+        self, states: npt.NDArray[np.float32], mask: npt.NDArray[np.int64], facts: Facts | None = None
+    ) -> Answers:
         if states.ndim != 3 or states.shape[-1] != self.card.size or mask.shape != states.shape[:2]:
             raise AllearsError(
                 f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
                 f"got {list(states.shape)} and {list(mask.shape)}"
             )
-        found = self.heads.run(self.card.outputs, {"states": states, "mask": mask})
+        feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
+        if self.card.informed:
+            feed["facts"] = no_facts(len(states)) if facts is None else facts
+        found = self.heads.run(self.card.outputs, feed)
         named = dict(zip(self.card.outputs, found, strict=True))
         return Answers(
             {name: named[logits_output(name)] for name in self.card.heads},
@@ -119,8 +131,9 @@ def _check_graph(path: Path, graph: onnxruntime.InferenceSession, card: BundledR
     gives = {item.name: item.shape for item in graph.get_outputs()}
     columns = {logits_output(name): len(labels) for name, labels in card.heads.items()}
     fits = (
-        set(takes) == {"states", "mask"}
+        set(takes) == set(card.inputs)
         and takes["states"][-1] == card.size
+        and (not card.informed or takes["facts"][-1] == FACTS)
         and set(gives) == set(card.outputs)
         and all(gives[name][-1] == count for name, count in columns.items())
     )

@@ -19,6 +19,7 @@ from allears.nn.weights import load_weights, save_model
 from allears.text.layout import Limits, Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
+from allears.understanding.conversation_facts import Facts
 from allears.understanding.reader import Reader
 
 KIND = "reader"
@@ -42,6 +43,10 @@ class ReaderCard:
     @property
     def pointing(self) -> Sequence[str]:
         return tuple(self.options.get("rationales", ()))
+
+    @property
+    def informed(self) -> Sequence[str]:
+        return tuple(self.options.get("informed", ()))
 
 
 def build(card: ReaderCard, encoder: Encoder | None = None) -> Reader:
@@ -86,10 +91,13 @@ class TorchReader(AnsweringReader):
         self.model, self.card, self.tokenizer, self.device = model.to(device), card, tokenizer, device
 
     @torch.inference_mode()
-    def answer(self, tokens: Tokens, heads: Sequence[str] | None = None) -> Answers:
+    def answer(
+        self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
+    ) -> Answers:
         self.model.eval()
         with torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda")):
-            output = self.model(Inputs.from_tokens(tokens).to(self.device), heads)
+            known = None if facts is None else torch.from_numpy(facts).to(self.device)
+            output = self.model(Inputs.from_tokens(tokens).to(self.device), heads, known)
         return Answers(_arrays(output.logits), _arrays(output.rationales))
 
 

@@ -19,6 +19,7 @@ from allears.errors import AllearsError
 from allears.metrics.classification import top_hits
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
+from allears.nn.low_rank import train_at_rank
 from allears.nn.pooling import pool
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits, Tokens, pad_flat
@@ -37,6 +38,9 @@ from allears.understanding.reading import Reading
 
 ALIKE = 16  # batches whose readings are sorted by length among themselves
 BARE_SHARE = 0.3  # of the train readings with past strategies, how many are learned without them
+UNKNOWN_SHARE = (
+    0.2  # of those of an informed head; a fifth costs it nothing, and without them it would be lost there
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,7 @@ class DataOptions:
     ordinary: int = (
         0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
     )
+    failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +68,16 @@ class ModelOptions:
     what its int8 graph says is then what the heads learn from, and reading is faster on a CPU.
 
     `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
+
+    `rank` lets every matrix of the encoder learn a change of that rank alone, and its biases and norms; that is what a
+    bundle stores of a screen. With `read_with` the matrices begin as that bundle has them, and cutting the change loses
+    nothing. Such a change wants about ten times the learning rate of whole matrices.
     """
 
     encoder: str = ""
     start: str = ""
     layers: int = 0
+    rank: int = 0
     frozen: bool = False
     read_with: str = ""
     hidden: int = 0
@@ -81,9 +91,14 @@ class HeadOptions:
 
     In an epoch a head has batches in proportion to its size to the power of `share`: 1 is as they come, 0 the
     same number for each. `weighting` is "size" (that alone) or "uncertainty" (each loss's weight is learned).
+
+    `informed` heads are told the facts of a conversation beside its words (`conversation_facts.py`). `learned` are
+    those of `names` that learn, where not all do: the others are taken over from the reader in `model.start`.
     """
 
     names: tuple[str, ...]
+    informed: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()
     share: float = 0.5
     weighting: str = "size"
     label_smoothing: float = 0.0
@@ -98,16 +113,26 @@ class UnderstandingTask:
         self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
         model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        self.heads = _heads(self.wanted)
+        heads = _heads(self.wanted)
+        self.heads = [each for each in heads if not self.wanted.learned or each.name in self.wanted.learned]
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_reader(
-            model, limits, self.heads, uncertainty=self.wanted.weighting == "uncertainty"
+            model,
+            limits,
+            heads,
+            uncertainty=self.wanted.weighting == "uncertainty",
+            informed=self.wanted.informed,
         )
+        self.temperatures = _taken_over(model, heads, self.heads)
         self.train = [
             self._dataset(
-                [*self._readings(each, self.data.train_split, self.data.train_limit), *self._ordinary(each)],
+                [
+                    *self._readings(each, self.data.train_split, self.data.train_limit),
+                    *self._ordinary(each),
+                    *self._failed(each),
+                ],
                 each,
-                bare=BARE_SHARE,
+                learning=True,
             )
             for each in self.heads
         ]
@@ -120,7 +145,6 @@ class UnderstandingTask:
         self.data_fingerprint = hashlib.sha256(
             "".join(data.fingerprint for data in self.train).encode()
         ).hexdigest()[:16]
-        self.temperatures: dict[str, float] = {}
         self.read: list[Tensor] | None = None  # what a frozen encoder made of the train and valid readings
         if model.frozen:
             self.model.encoder.requires_grad_(False)
@@ -139,13 +163,28 @@ class UnderstandingTask:
         )
         return [Reading((Turn(Role.SEEKER, text),), (RISKS[0],)) for text in texts]
 
-    def _dataset(self, readings: list[Reading], each: Head, *, bare: float = 0.0) -> ReadingDataset:
+    def _failed(self, each: Head) -> list[Reading]:
+        """The support failed, yet which strategy follows which is much the same, and ESConv is small."""
+        if each.name != "strategy" or not self.data.failed:
+            return []
+        return each.read("failed", self.data.root or None, corpus="esconv-failed")
+
+    def _dataset(self, readings: list[Reading], each: Head, *, learning: bool = False) -> ReadingDataset:
+        informed = each.name in self.card.informed
+        if learning:
+            seed = self.options.seed
+            readings = (
+                some_unknown(readings, UNKNOWN_SHARE, seed)
+                if informed
+                else some_bare(readings, BARE_SHARE, seed)
+            )
         return ReadingDataset(
-            some_bare(readings, bare, self.options.seed),
+            readings,
             each.labels,
             self.tokenizer,
             self.card.limits,
             rationales=each.rationales,
+            informed=informed,
         )
 
     def batches(self, epoch: int) -> list[list[int]]:
@@ -177,11 +216,13 @@ class UnderstandingTask:
         number = int(np.searchsorted(self.firsts, batch[0], side="right")) - 1
         each, data = self.heads[number], self.train[number]
         rows = [row - int(self.firsts[number]) for row in workers.share(batch)]
+        facts = data.facts_of(rows)
+        facts = None if facts is None else facts.to(workers.device)
         if self.read is None:
             inputs = data.inputs(rows).to(workers.device).hiding(self.data.hidden)
-            output = self.model(inputs, [each.name])
+            output = self.model(inputs, [each.name], facts)
         else:
-            output = self.model.answer(self.read[number][rows].to(workers.device), [each.name])
+            output = self.model.answer(self.read[number][rows].to(workers.device), [each.name], facts)
         loss = label_loss(
             output.logits[each.name],
             data.targets(rows).to(workers.device),
@@ -204,7 +245,8 @@ class UnderstandingTask:
                 logits = reader.logits(each.name, data.readings)
             else:
                 text = self.read[len(self.heads) + number].to(device)
-                logits = self.model.answer(text, [each.name]).logits[each.name].cpu().numpy()
+                facts = None if data.facts is None else data.facts.to(device)
+                logits = self.model.answer(text, [each.name], facts).logits[each.name].cpu().numpy()
             found[f"accuracy_{each.name}"] = float(top_hits(logits, data.gold, 1).mean())
             self.temperatures[each.name] = fit_temperature(logits, data.gold, multi_label=each.multi_label)
         return {"accuracy": float(np.mean(list(found.values()))), **found}
@@ -212,6 +254,15 @@ class UnderstandingTask:
     def save(self, folder: Path) -> None:
         card = replace(self.card, temperatures=dict(self.temperatures))
         saved.save(folder, self.model, card, self.tokenizer)
+
+
+def some_unknown(readings: Sequence[Reading], share: float, seed: int) -> list[Reading]:
+    """A share of the readings without the past strategies, which are not always known; all others as they are."""
+    chosen = np.random.default_rng(seed).random(len(readings)) < share
+    return [
+        reading.without_strategies if hide else reading
+        for reading, hide in zip(readings, chosen, strict=True)
+    ]
 
 
 def some_bare(readings: Sequence[Reading], share: float, seed: int) -> list[Reading]:
@@ -293,7 +344,12 @@ def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int
 
 
 def build_reader(
-    wanted: ModelOptions, limits: Limits, heads: Sequence[Head], *, uncertainty: bool = False
+    wanted: ModelOptions,
+    limits: Limits,
+    heads: Sequence[Head],
+    *,
+    uncertainty: bool = False,
+    informed: Sequence[str] = (),
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
     encoder, tokenizer, other = _encoder(wanted)
@@ -306,12 +362,27 @@ def build_reader(
         "pooling": wanted.pooling,
         "dropout": wanted.dropout,
         "uncertainty": uncertainty,
+        **({"informed": list(informed)} if informed else {}),
     }
     card = saved.ReaderCard({each.name: each.labels for each in heads}, limits, encoder.config, options)
     model = saved.build(card, encoder)
     if other is not None:  # go on with the heads that are the same
         load_alike(model, other)
+    if wanted.rank:
+        _learn_at_rank(model, wanted)
     return model, card, tokenizer
+
+
+def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
+    if wanted.rank < 0:
+        raise AllearsError(f"recipe: model.rank is 1 or more (0: whole matrices learn), got {wanted.rank}")
+    if wanted.frozen:
+        raise AllearsError("recipe: model.frozen leaves the encoder as it is; leave model.rank out")
+    if wanted.read_with:
+        from allears.selection.stored_matrices import begin_as_stored
+
+        begin_as_stored(model.encoder, wanted.read_with)
+    train_at_rank(model.encoder, wanted.rank)
 
 
 def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
@@ -338,4 +409,29 @@ def _heads(wanted: HeadOptions) -> list[Head]:
         raise AllearsError("recipe: heads.names has a head twice")
     if wanted.weighting not in ("size", "uncertainty"):
         raise AllearsError(f"recipe: heads.weighting is 'size' or 'uncertainty', got {wanted.weighting!r}")
+    for what, names in (("informed", wanted.informed), ("learned", wanted.learned)):
+        unknown = [name for name in names if name not in wanted.names]
+        if unknown:
+            raise AllearsError(f"recipe: heads.{what} has {unknown[0]!r}, which heads.names has not")
     return [head(name) for name in wanted.names]
+
+
+def _taken_over(wanted: ModelOptions, heads: Sequence[Head], learned: Sequence[Head]) -> dict[str, float]:
+    """The temperatures of the heads that do not learn; an error unless `start` has those very heads."""
+    kept = [each for each in heads if each not in learned]
+    if not kept:
+        return {}
+    if not saved.is_reader(wanted.start):
+        raise AllearsError(
+            f"recipe: heads.learned leaves out {kept[0].name}, so model.start must be a reader that has it"
+        )
+    start = saved.load(wanted.start)
+    for each in kept:
+        start.needs(each.name)
+        if start.card.options.get("hidden", 0) != wanted.hidden or each.name in start.card.informed:
+            raise AllearsError(
+                f"recipe: the head {each.name} of model.start has another form; model.hidden must be "
+                f"{start.card.options.get('hidden', 0)} as there"
+            )
+    known = start.card.temperatures
+    return {each.name: known[each.name] for each in kept if each.name in known}

@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import numpy_helper
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
@@ -17,10 +19,14 @@ from allears.listener.listener import Listener
 from allears.listener.safety.bundled_screen import OnnxScreen, bundled_head
 from allears.listener.safety.export_screen import add_screen
 from allears.listener.safety.reader_head import RISK
+from allears.nn.encoder import Encoder
+from allears.nn.low_rank import Addition, plain_weights, train_at_rank
 from allears.selection.bundle import BundleCard
+from allears.selection.changed_weights import changed_weights
 from allears.selection.export import export
 from allears.selection.runtime import OnnxSelector
 from allears.selection.saved import TorchSelector
+from allears.selection.stored_matrices import begin_as_stored, in_float, layer_of
 from allears.text.layout import Limits
 from allears.understanding.heads import head
 from allears.understanding.reading import Reading
@@ -42,12 +48,23 @@ def tuned_reader(selector: TorchSelector, *, layers: int = 1, seed: int = 5) -> 
             down = torch.randn(2, module.in_features, generator=generator)
             module.weight.data += 0.1 * up @ down / module.in_features**0.5
             module.bias.data += 0.1 * torch.randn(module.out_features, generator=generator)
+    return reader_on(encoder, selector, seed=seed)
+
+
+def reader_on(encoder: Encoder, selector: TorchSelector, *, seed: int = 5) -> TorchReader:
     labels = head(RISK).labels
     card = ReaderCard({RISK: labels}, Limits(context_tokens=40), encoder.config, {}, temperatures={RISK: 0.8})
     torch.manual_seed(seed)
     model = build(card, encoder)
     model.heads[RISK][-1].weight.data *= 10  # type: ignore[index,union-attr]
     return TorchReader(model, card, selector.tokenizer)  # type: ignore[arg-type]
+
+
+def plain(encoder: Encoder) -> Encoder:
+    """As it is when its run was saved and loaded."""
+    found = Encoder.from_config(encoder.config)
+    found.load_state_dict(plain_weights(encoder))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +98,40 @@ def test_it_comes_upon_the_encoders_own_change(run: TorchSelector, tmp_path: Pat
     add_screen(tmp_path / "bundle", reader)
     found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[RISK]
     np.testing.assert_allclose(found, reader.answers(READINGS)[RISK], atol=0.06)
+
+
+def test_what_was_learned_at_the_rank_is_stored_without_a_loss(run: TorchSelector, tmp_path: Path):
+    tuned = copy.deepcopy(run)  # the bundle has a change of its own, cut to a lower rank than it had
+    for module in tuned.model.encoder.modules():  # type: ignore[union-attr]
+        if isinstance(module, torch.nn.Linear):
+            module.weight.data += 0.05 * torch.randn_like(module.weight) * module.weight.std()
+    export(tuned, tmp_path / "bundle", base=run, rank=1)
+    encoder = tuned.model.encoder.first_layers(1)  # type: ignore[union-attr,operator]
+    begin_as_stored(encoder, tmp_path / "bundle")
+    train_at_rank(encoder, 2)
+    generator = torch.Generator().manual_seed(4)
+    for module in encoder.modules():
+        if isinstance(module, Addition):
+            module.up.data += 0.05 * torch.randn(module.up.shape, generator=generator)
+    reader = reader_on(plain(encoder), tuned)
+    add_screen(tmp_path / "bundle", reader, rank=2)
+    stored = changed_weights(tmp_path / "bundle", "screen.change.json")
+    graph = onnx.load(tmp_path / "bundle" / "encoder.onnx").graph
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    layers = dict(reader.model.encoder.named_modules())
+    compared = 0
+    for node in graph.node:
+        if node.op_type == "MatMulNBits" and node.input[1] in stored:
+            steps, whole = weights[node.input[2]], stored[node.input[1]]
+            layer = layers[layer_of(node)]
+            off = np.abs(in_float(whole, steps)[:, : layer.in_features] - layer.weight.detach().numpy())
+            inside = ((whole > 0) & (whole < 255)).reshape(len(whole), -1)[:, : layer.in_features]
+            assert inside.mean() > 0.9  # the base's steps reach far enough
+            assert off[inside].max() < 0.55 * steps.max()  # rounded to the nearest step, and nothing else
+            compared += 1
+    assert compared == 6
+    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[RISK]
+    np.testing.assert_allclose(found, reader.answers(READINGS)[RISK], atol=0.03)
 
 
 def test_the_ranker_of_the_bundle_is_the_same_as_before(run: TorchSelector, bundle: Path):

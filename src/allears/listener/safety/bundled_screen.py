@@ -20,6 +20,7 @@ from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
 from allears.understanding.bundled import BundledReaderCard
+from allears.understanding.conversation_facts import Facts
 from allears.understanding.runtime import OnnxReader
 
 SCREEN_FILE = "screen.onnx"
@@ -49,7 +50,9 @@ class OnnxScreen(AnsweringReader):
         graph = open_graph(folder / SCREEN_FILE, threads=1)  # a message is short
         return cls(card, tokenizer or WordPiece(folder), graph)
 
-    def answer(self, tokens: Tokens, heads: Sequence[str] | None = None) -> Answers:
+    def answer(
+        self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
+    ) -> Answers:
         feed = {"ids": tokens.ids, "mask": tokens.mask, "segments": tokens.segments}
         (logits,) = self.graph.run(None, {name: feed[name] for name in feed if name in self.inputs})
         return Answers({RISK: logits}, {})

@@ -33,8 +33,9 @@ from allears.selection.changed_weights import (
     changed_weights,
     write_changes,
 )
-from allears.selection.export import LARGEST_FILE, encoder_inputs, exportable, layer_of, trace
+from allears.selection.export import LARGEST_FILE, encoder_inputs, exportable, trace
 from allears.selection.runtime import open_graph
+from allears.selection.stored_matrices import in_float, layer_of
 from allears.text.tokenizer import WordPiece
 from allears.understanding.bundled import BundledReaderCard
 from allears.understanding.reader import Reader
@@ -165,14 +166,12 @@ def _changes(
         stored, scales = node.input[1], node.input[2]
         layer: Any = layers[layer_of(node)]
         now = changed.get(stored, weights[stored])
-        outputs, blocks, block = now.shape
-        steps = weights[scales].reshape(outputs, blocks, 1)
-        own = ((now.astype(np.float32) - 128) * steps).reshape(outputs, -1)
+        own = in_float(now, weights[scales])
         tuned = np.zeros_like(own)
         tuned[:, : layer.in_features] = layer.weight.detach().numpy()
         change = low_rank(torch.from_numpy(tuned - own), rank)
         found[stored] = Changing(
-            (outputs, blocks, block),
+            now.shape,
             places.get(stored, weights[stored].tobytes()),
             places.get(scales, weights[scales].tobytes()),
             change.up.half().numpy(),

@@ -11,8 +11,9 @@ from allears.text.tokenizer import WordPiece
 from allears.understanding.persona.constraint import Lexicon, SourceConstraint
 from allears.understanding.persona.lengths import Lengths
 from allears.understanding.persona.passages import passages
-from allears.understanding.persona.support import said_bases, supports, word_list
+from allears.understanding.persona.support import content_words, said_bases, supports, word_list
 from allears.understanding.persona.wording import persona_sentences, spell
+from allears.understanding.persona.worries import worries
 
 
 class WritingCard(Protocol):
@@ -47,11 +48,12 @@ class WritingExtractor(ABC):
                 parts += found
         sentences: list[dict[str, None]] = [{} for _ in utterances]
         for owner, part, text in zip(owners, parts, self.told(parts), strict=True):
-            said = said_bases(part)
-            # a sentence of framing words alone ("I like to work.") is nobody's
-            sentences[owner] |= dict.fromkeys(
-                sentence for sentence in persona_sentences(text) if supports(sentence, said)
-            )
+            said, weighing = said_bases(part), worries(part)
+            told = set().union(*map(content_words, weighing))
+            # a sentence of framing words alone ("I like to work.") is nobody's; a worry says what it says, and more
+            written = (each for each in persona_sentences(text) if not set(content_words(each)) <= told)
+            sentences[owner] |= dict.fromkeys(sentence for sentence in written if supports(sentence, said))
+            sentences[owner] |= dict.fromkeys(weighing)
         return [tuple(each) for each in sentences]
 
     def search(
