@@ -320,12 +320,12 @@ def test_a_frozen_encoder_reads_everything_once_and_stays_as_it_is(recipe, tmp_p
         assert torch.equal(value, before[name])
     first = task.heads[0]
     logits = direct.logits(first.name, task.valid[0].readings)  # through the encoder, the same answers
-    assert task.model.answer(task.read[len(task.heads)], [first.name]).logits[
+    assert task.model.answer(task.read[len(task.heads)].texts, [first.name]).logits[
         first.name
     ].detach().numpy() == (pytest.approx(logits, abs=2e-2))
     assert not task.model.pointers
     again = make(wanted, tmp_path / "run")  # what was read is kept
-    assert torch.equal(again.read[0], task.read[0])
+    assert torch.equal(again.read[0].texts, task.read[0].texts)
 
 
 def test_some_strategy_readings_are_learned_as_the_listener_reads_them():

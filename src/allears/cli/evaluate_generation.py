@@ -12,8 +12,8 @@ from allears.cli.evaluate_tables import empty_table, short_name
 from allears.cli.output import console, errors
 from allears.cli.progress import watched
 from allears.errors import AllearsError
-from allears.generation.contract import Generator
-from allears.generation.decoding import PAL_ALPHAS, AlphaTable
+from allears.generation.contract import Generator, HasOwnSettings
+from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, AlphaTable
 from allears.generation.decoding import decoding as decoding_named
 from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
 from allears.generation.examples import GenerationExample, read_examples
@@ -21,7 +21,7 @@ from allears.generation.loading import load_generator
 from allears.metrics.bleu import sacrebleu_metrics
 from allears.understanding.labels import POLARITIES
 
-TABLE, NOTHING, DEFAULT, LISTENER = "table", "none", "default", "listener"
+TABLE, NOTHING, DEFAULT, LISTENER, OWN = "table", "none", "default", "listener", "own"
 _SHOWN = {
     "ppl": "perplexity per token", "ppl_word": "perplexity per word", "strategy_accuracy": "strategy, %",
     "strategy_top_3": "strategy among three, %", "emotion_accuracy": "emotion, %",
@@ -65,10 +65,10 @@ def generation(
         "0 switches it off.",
     ),
     decoding: str = typer.Option(
-        "sample",
+        OWN,
         "--decoding",
-        help="sample (PAL's: top-k 10, top-p 0.9, temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's); "
-        "changed like this: beam-5,length_penalty=3.",
+        help="own (what the generator was tuned for, or else PAL's), sample (PAL's: top-k 10, top-p 0.9, "
+        "temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's); changed like this: beam-5,length_penalty=3.",
     ),
     encoder: str = typer.Option(
         DEFAULT,
@@ -110,11 +110,13 @@ def generation(
         allears evaluate generation listener --limit 200 --reader default
     """
     # Whatever can be wrong is found before the long part begins.
-    settings, alphas = decoding_named(decoding), alpha_table(alpha)
+    settings, alphas = None if decoding == OWN else decoding_named(decoding), alpha_table(alpha)
     sacrebleu_metrics()
     if replies is not None and (replies.suffix != ".jsonl" or not replies.absolute().parent.is_dir()):
         raise AllearsError(f"{replies}: replies are written as .jsonl, into a folder that is there")
     generator = _generator(model, device)
+    if settings is None:
+        settings = generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
     examples = _examples(corpus, split, root, limit, seed)
     report = evaluate_generation(
         generator,

@@ -17,6 +17,7 @@ __all__ = [
     "ChoosesStrategy",
     "Generated",
     "Generator",
+    "HasOwnSettings",
     "Likelihood",
     "NamesEmotion",
     "Prompt",
@@ -88,6 +89,13 @@ class Generator(Protocol):
         """Of each response, for `ppl` and `ppl_word`. A prompt's strategy is given, so it is not counted; alphas are
         a matter of decoding and have no part in it."""
         ...
+
+
+@runtime_checkable
+class HasOwnSettings(Protocol):
+    """A generator that was tuned for a way of decoding, on a valid split; the others are measured with PAL's."""
+
+    own_settings: Settings
 
 
 @runtime_checkable

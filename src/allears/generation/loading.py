@@ -13,6 +13,7 @@ from allears.generation.language_models import SMOLLM2
 from allears.nn.runs import is_kind, load_run
 from allears.selection.bundle import CARD_FILE, BundleCard
 from allears.selection.loading import default_bundle
+from allears.understanding.bundled import READER_CARD_FILE
 
 DEFAULT = "default"
 _TRAIN = "`allears train recipes/generator-pretrain.toml recipes/esconv-pal.toml`"
@@ -20,12 +21,12 @@ _TRAIN = "`allears train recipes/generator-pretrain.toml recipes/esconv-pal.toml
 
 def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     """`default` (the bundle that ships with allears), `smollm2` (our language model; int8 on a CPU), a bundle folder,
-    or a run folder with a trained generator.
+    or a run folder with a trained generator. The first three have a reader beside them, which chooses strategies.
 
     Nothing else is put in the place of what was asked for.
     """
     if str(name) == SMOLLM2 and device == "cpu":
-        return open_smollm2()
+        return _with_reader(open_smollm2(), default_bundle())
     folder = _folder(str(name))
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
@@ -50,4 +51,15 @@ def _bundled(folder: Path, device: str) -> Generator:
         raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
     from allears.generation.onnx_generator import OnnxGenerator
 
-    return OnnxGenerator.from_bundle(folder)
+    return _with_reader(OnnxGenerator.from_bundle(folder), folder)
+
+
+def _with_reader(generator: Generator, bundle: Path) -> Generator:
+    """With the bundle's reader to choose strategies, where it has one that can."""
+    if READER_CARD_FILE not in BundleCard.read(bundle).files:
+        return generator
+    from allears.generation.reader_chooses import STRATEGY, ReaderChooses
+    from allears.understanding.runtime import OnnxReader
+
+    reader = OnnxReader.from_bundle(bundle)
+    return ReaderChooses(generator, reader) if STRATEGY.name in reader.card.heads else generator

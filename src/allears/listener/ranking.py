@@ -27,6 +27,7 @@ TELLING = (
     "Restatement or Paraphrasing",
     "Reflection of feelings",
 )  # strategies that tell the person about themselves
+UNASKED = ("Affirmation and Reassurance", "Providing Suggestions", "Information", "Self-disclosure")
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
@@ -42,7 +43,8 @@ class Weights:
     stage: float = 0.6
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     mistaken: float = 4.0  # if it is the other of two: a cat for somebody who spoke of a dog
-    far: float = 0.35  # for each further word that has not come up, in a question or a suggestion
+    far: float = 0.35  # for each further word that has not come up, in a question
+    unasked: float = 0.8  # for each such word in advice or comfort
     claimed: float = 0.9  # for each such word in a reply that tells the person how things are with them
     mentioned: float = 0.3  # for each word of the last turns it takes up, at most two
     named: float = (
@@ -194,8 +196,9 @@ def _far(proposal: Proposal, strange: frozenset[str], weights: Weights) -> list[
     """`strange`: its words that have not come up. To ask with them is one thing, to tell a person is another."""
     if strange and proposal.strategy in TELLING:
         return [("tells what was not said", -weights.claimed * min(4, len(strange)))]
-    count = len(strange) - (proposal.strategy == "Question")
-    return [("far from what was said", -weights.far * min(4, count))] if count > 0 else []
+    count = min(4, len(strange) - (proposal.strategy == "Question"))
+    each = weights.unasked if proposal.strategy in UNASKED else weights.far
+    return [("far from what was said", -each * count)] if count > 0 else []
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:

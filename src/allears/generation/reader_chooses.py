@@ -1,0 +1,50 @@
+"""A generator whose strategies a reader chooses: the bundle's, as the listener has it.
+
+A small decoder's first token is a poor judge of what to do next; the reader's strategy head also knows how far the
+conversation is and what was done in it (`understanding/conversation_facts.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from allears.generation.contract import Generated, Generator, HasOwnSettings, Likelihood, Prompt, Seed
+from allears.generation.decoding import PAL_SETTINGS, AlphaTable, Settings
+from allears.generation.replies import ranked_strategies
+from allears.understanding.heads import head, strategy_reading
+from allears.understanding.loading import ReadingModel
+
+STRATEGY = head("strategy")
+
+
+class ReaderChooses:
+    def __init__(self, generator: Generator, reader: ReadingModel):
+        self.generator, self.reader = generator, reader
+        self.own_settings = generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
+
+    def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
+        """For each prompt all strategies with their probabilities, likeliest first, whatever the prompt prescribes."""
+        likely = self.reader.probabilities(STRATEGY, [strategy_reading(prompt.turns) for prompt in prompts])
+        return [ranked_strategies(row) for row in likely.tolist()]
+
+    def generate(
+        self,
+        prompts: Sequence[Prompt],
+        settings: Settings = PAL_SETTINGS,
+        seed: Seed = 0,
+        *,
+        count: int = 1,
+        alphas: AlphaTable | None = None,
+    ) -> list[list[Generated]]:
+        """With the strategy that a prompt prescribes, or with the reader's."""
+        open_ones = [place for place, prompt in enumerate(prompts) if prompt.strategy is None]
+        chosen = list(prompts)
+        for place, ranked in zip(
+            open_ones, self.strategies([prompts[each] for each in open_ones]), strict=True
+        ):
+            chosen[place] = replace(prompts[place], strategy=ranked[0][0])
+        return self.generator.generate(chosen, settings, seed, count=count, alphas=alphas)
+
+    def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
+        return self.generator.log_likelihood(prompts, responses)
