@@ -75,6 +75,8 @@ EXPERIMENT = Experiment(
     differs=(
         "Our Reddit conversations in the place of PEC, with at most 10 persona sentences (theirs: up to 100, at least "
         "25), without their filter by length; the valid split.",
+        "Eight epochs from chance, about a thousand steps: the models on Reddit have learned little more than "
+        "frequent words, so their rows say little about persona.",
         "Emotions of Reddit are guessed by our reader (theirs: by their classifier), so accuracy is agreement with it.",
         "Intents of Reddit are our reader's, learned as guesses from the context; the paper has no such row.",
         "METEOR by word and stem, with WordNet only where NLTK has it.",
