@@ -254,7 +254,10 @@ def test_failed_conversations_are_learned_from_only_if_asked_for(recipe, tmp_pat
     [
         ('heads.informed=["topic"]', "heads.informed has 'topic', which heads.names has not"),
         ('heads.learned=["topic"]', "heads.learned has 'topic', which heads.names has not"),
-        ('heads.learned=["strategy"]', "ed-emotion does not learn, so model.start must be a reader that has it"),
+        (
+            'heads.learned=["strategy"]',
+            "ed-emotion does not learn, so model.start must be a reader that has it",
+        ),
     ],
 )
 def test_a_recipe_that_cannot_be_meant_is_one_sentence(recipe, tmp_path: Path, change: str, sentence: str):

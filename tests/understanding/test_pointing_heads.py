@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 
@@ -17,6 +17,7 @@ from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
 from allears.understanding import saved
+from allears.understanding.answering import averaged
 from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.export import add_reader
 from allears.understanding.heads import head
@@ -110,16 +111,15 @@ def test_in_a_bundle_it_says_where_and_every_label_is_as_before(pointing, tmp_pa
         np.testing.assert_array_equal(likely, before[name])
 
 
-def test_where_is_worked_out_only_if_it_is_asked_for(pointing, tmp_path: Path):
+def test_where_is_fetched_only_if_it_is_asked_for(pointing, tmp_path: Path):
     add_reader(tmp_path / "bundle", saved.load(tmp_path / "run"))
     bundle = OnnxReader.from_bundle(tmp_path / "bundle")
     graph, asked = bundle.heads, []
 
     class Watched:
-        def run(self, outputs: list[str], feed: dict, options: onnxruntime.RunOptions) -> list:
-            assert options.only_execute_path_to_fetches
+        def run(self, outputs: list[str], feed: dict) -> list:
             asked.append([name for name in outputs if name.endswith(".tokens")])
-            return graph.run(outputs, feed, options)
+            return graph.run(outputs, feed)
 
     bundle.heads = Watched()  # type: ignore[assignment]
     pair = Reading((Turn(Role.SEEKER, "it fell."), Turn(Role.SUPPORTER, "why?")))
@@ -129,6 +129,45 @@ def test_where_is_worked_out_only_if_it_is_asked_for(pointing, tmp_path: Path):
     assert asked == [[], [], []]
     bundle.rationales(EXPLORING.name, pair)
     assert asked[3:] == [["epitome-explorations.tokens"]]
+
+
+def test_a_score_is_the_mean_of_its_neighbours_within_the_response():
+    scores = np.array([6.0, 0.0, 0.0, -3.0])
+    np.testing.assert_allclose(averaged(scores, 3), [3.0, 2.0, -1.0, -1.5])
+    np.testing.assert_array_equal(averaged(scores, 1), scores)
+    assert averaged(np.zeros(0), 5).shape == (0,)
+
+
+def test_a_window_mends_torn_phrases_in_torch_and_in_a_bundle(pointing, tmp_path: Path):
+    trained = saved.load(tmp_path / "run")
+    wide = saved.TorchReader(trained.model, replace(trained.card, window=3), trained.tokenizer)
+    add_reader(tmp_path / "bundle", wide)
+    bundle = OnnxReader.from_bundle(tmp_path / "bundle")
+    assert bundle.card.window == 3
+    asked = Reading(
+        (Turn(Role.SEEKER, "it fell 4."), Turn(Role.SUPPORTER, "so sorry, why did it fall on day 4?")),
+        rationales=("why did",),
+    )
+    found = wide.rationales(EXPLORING.name, asked, threshold=0.01)
+    assert found != trained.rationales(EXPLORING.name, asked, threshold=0.01)
+    assert bundle.rationales(EXPLORING.name, asked, threshold=0.01) == found
+    assert bundle.rationale_scores(EXPLORING, [asked]) == pytest.approx(
+        wide.rationale_scores(EXPLORING, [asked])
+    )
+
+
+def test_pointing_is_also_measured_where_there_is_something_to_point_at(pointing, tmp_path: Path):
+    reader = saved.load(tmp_path / "run")
+    with torch.no_grad():
+        reader.model.pointers[EXPLORING.name].bias.fill_(-1e4)  # at nothing
+    turns = (Turn(Role.SEEKER, "it fell."), Turn(Role.SUPPORTER, "why?"))
+    shown, plain = Reading(turns, ("2",), ("why",)), Reading(turns, ("0",))
+    report = evaluate_understanding(reader, EXPLORING, [shown, plain, plain, plain]).flat()
+    assert (report["rationale_f1"], report["rationale_f1_shown"]) == (75.0, 0.0)
+    unread = replace(plain, rationales=("never said",))  # nothing that is read shows it
+    report = evaluate_understanding(reader, EXPLORING, [shown, unread]).flat()
+    assert (report["rationale_f1"], report["rationale_f1_shown"]) == (50.0, 0.0)
+    assert "rationale_f1_shown" not in evaluate_understanding(reader, EXPLORING, [plain]).flat()
 
 
 def test_labels_and_where_can_be_learned_together(recipe, tmp_path: Path):
@@ -153,6 +192,7 @@ def test_labels_and_where_can_be_learned_together(recipe, tmp_path: Path):
         (['heads.pointing=["ed-emotion"]'], "'ed-emotion', whose corpus has no rationales"),
         (['heads.pointing=["epitome-explorations"]'], "does not learn, so model.start must be a reader"),
         (['heads.pointing=["epitome-explorations"]', "model.frozen=false"], "is for model.frozen = true"),
+        (["heads.pointing_window=4"], "an odd number of tokens, 1 or more; got 4"),
     ],
 )
 def test_a_recipe_that_points_nowhere_is_one_sentence(recipe, tmp_path: Path, changes, sentence: str):

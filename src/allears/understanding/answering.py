@@ -43,6 +43,8 @@ class ReaderFacts(Protocol):
     def pointing(self) -> Collection[str]: ...  # heads that also say where
     @property
     def informed(self) -> Collection[str]: ...  # heads that are also told the facts of a conversation
+    @property
+    def window(self) -> int: ...  # neighbouring tokens whose scores are averaged to say where
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,20 @@ class Answers:
 
     logits: Mapping[str, Floats]
     pointed: Mapping[str, Floats]
+
+
+def averaged(scores: Floats, window: int) -> Floats:
+    """Each of a response's scores [tokens] as the mean of those around it, `window` in all or as many as there are.
+
+    People mark phrases, and single tokens that are just above or below the threshold would tear them.
+    """
+    if window <= 1 or not len(scores):
+        return scores
+    sums = np.concatenate([[0.0], np.cumsum(scores, dtype=np.float64)])
+    places = np.arange(len(scores))
+    begin = np.maximum(places - window // 2, 0)
+    end = np.minimum(places + window // 2 + 1, len(scores))
+    return (sums[end] - sums[begin]) / (end - begin)
 
 
 class AnsweringReader(ABC):
@@ -65,7 +81,8 @@ class AnsweringReader(ABC):
     ) -> Answers:
         """Every head's answer, or at least those of `heads`, from one pass of the encoder over a padded batch.
 
-        `facts` [B, FACTS] are for informed heads; without them nothing is known of the conversation.
+        Where they point is told for those of `heads` at least. `facts` [B, FACTS] are for informed heads; without
+        them nothing is known of the conversation.
         """
 
     def logits(self, name: str, readings: Sequence[Reading], *, batch: int = BATCH) -> Floats:
@@ -134,10 +151,16 @@ class AnsweringReader(ABC):
         data = ReadingTokens(readings, self.tokenizer, self.card.limits, rationales=True)
         found = np.zeros(len(readings))
         for rows in data.parts(BATCH):
-            pointed = self.answer(data.tokens(rows), [head.name]).pointed[head.name] > 0
-            for row, said, marks in zip(rows, pointed, data.padded_marks(rows), strict=True):
-                found[row] = token_f1(marks[marks >= 0], said[marks >= 0])
+            pointed = self.answer(data.tokens(rows), [head.name]).pointed[head.name]
+            for row, scores, marks in zip(rows, pointed, data.padded_marks(rows), strict=True):
+                said = averaged(scores[marks >= 0], self.card.window) > 0
+                found[row] = token_f1(marks[marks >= 0], said)
         return found
+
+    def has_rationale(self, readings: Sequence[Reading]) -> npt.NDArray[np.bool_]:
+        """[N]: whether a token that is read belongs to a gold rationale; a long response's end is not read."""
+        data = ReadingTokens(readings, self.tokenizer, self.card.limits, rationales=True)
+        return np.array([1 in marks for marks in data.marks], np.bool_)
 
     def rationales(self, name: str, reading: Reading, *, threshold: float = 0.5) -> list[str]:
         """The parts of the last turn that show what the head says, as they are written there."""
@@ -146,10 +169,10 @@ class AnsweringReader(ABC):
             return []
         data = ReadingTokens([reading], self.tokenizer, self.card.limits, rationales=True)
         pointed = self.answer(data.tokens([0]), [name]).pointed[name][0]
-        chosen = probabilities(pointed[None], multi_label=True)[0] > threshold
+        scores = averaged(pointed[data.padded_marks([0])[0] >= 0], self.card.window)
+        asked = probabilities(scores[None], multi_label=True)[0] > threshold
         text = reading.shown_turns[-1].text
         own_words = len(text) - len(reading.turns[-1].text)  # after a strategy that is shown
-        asked = chosen[data.padded_marks([0])[0] >= 0]
         spans: list[tuple[int, int]] = []
         last = -2
         for position, (begin, end) in enumerate(data.spans[0]):

@@ -38,6 +38,7 @@ class BundledReaderCard:
     pointing: tuple[str, ...] = ()  # heads that also say where
     informed: tuple[str, ...] = ()  # heads that are also told the facts of a conversation
     temperatures: Mapping[str, float] = field(default_factory=dict)
+    window: int = 1  # neighbouring tokens whose scores are averaged to say where
     format: int = FORMAT
 
     def __post_init__(self) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from allears.nn.inputs import Inputs
-from allears.text.layout import Limits
+from allears.text.layout import Ids, Limits
 from allears.text.tokenizer import Tokenizer
 from allears.understanding.conversation_facts import facts_of
-from allears.understanding.layout import ReadingTokens
+from allears.understanding.layout import NOT_ASKED, ReadingTokens
 from allears.understanding.reading import Reading, gold_mask
 
 
@@ -62,3 +63,13 @@ class ReadingDataset(ReadingTokens):
     def marks_of(self, rows: Sequence[int]) -> Tensor:
         """[B, L]: which tokens belong to a rationale; see `padded_marks`."""
         return torch.from_numpy(self.padded_marks(rows))
+
+    def asked(self, row: int) -> slice:
+        """Where the response's tokens stand in a row: those that may belong to a rationale."""
+        marks = np.array(self.marks[row])
+        places = np.flatnonzero(marks != NOT_ASKED)
+        return slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
+
+    def asked_marks(self, row: int) -> Ids:
+        """[tokens]: 1 for those of the response that belong to a rationale, 0 for its others."""
+        return np.array(self.marks[row][self.asked(row)], np.int64)

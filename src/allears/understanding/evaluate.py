@@ -58,6 +58,8 @@ class UnderstandingReport:
     macro_f1: float
     ece: float  # expected calibration error of the likeliest label, in points
     rationale_f1: float | None = None  # mean F1 of the tokens pointed at, where the model points
+    # of the readings that have a rationale alone: elsewhere pointing at nothing is right
+    rationale_f1_shown: float | None = None
 
     @property
     def right(self) -> np.ndarray:
@@ -85,6 +87,7 @@ class UnderstandingReport:
             "examples": len(self.gold),
             "labels": len(self.head.labels),
             **({} if self.rationale_f1 is None else {"rationale_f1": self.rationale_f1}),
+            **({} if self.rationale_f1_shown is None else {"rationale_f1_shown": self.rationale_f1_shown}),
         }
 
 
@@ -128,9 +131,12 @@ def evaluate_understanding(
     gold = gold_mask(chosen, head.labels)
     hits = {k: top_hits(found, gold, k) for k in TOPS}
     said = found >= THRESHOLD if head.multi_label else best_label(found)
-    pointed = None
+    pointed = pointed_shown = None
     if isinstance(model, PointingModel) and model.points(head):
-        pointed = float(model.rationale_scores(head, chosen).mean())
+        scores = model.rationale_scores(head, chosen)
+        pointed = float(scores.mean())
+        shown = model.has_rationale(chosen)
+        pointed_shown = float(scores[shown].mean()) if shown.any() else None
     return UnderstandingReport(
         head=head,
         gold=gold,
@@ -140,6 +146,7 @@ def evaluate_understanding(
         macro_f1=macro_f1(gold, said),
         ece=expected_calibration_error(found.max(axis=1), hits[1] > 0),
         rationale_f1=pointed,
+        rationale_f1_shown=pointed_shown,
     )
 
 

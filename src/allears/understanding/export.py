@@ -200,6 +200,7 @@ def _card(reader: TorchReader) -> BundledReaderCard:
         pointing=tuple(reader.card.pointing),
         informed=tuple(reader.card.informed),
         temperatures=dict(reader.card.temperatures),
+        window=reader.card.window,
     )
 
 

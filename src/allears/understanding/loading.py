@@ -36,6 +36,8 @@ class PointingModel(Protocol):
 
     def rationale_scores(self, head: Head, readings: Sequence[Reading]) -> npt.NDArray[np.float64]: ...
 
+    def has_rationale(self, readings: Sequence[Reading]) -> npt.NDArray[np.bool_]: ...
+
 
 class ClassifierModel:
     """A classifier of texts as a model of readings: turns are joined into one text."""

@@ -92,7 +92,9 @@ class OnnxReader(AnsweringReader):
     ) -> Answers:
         states = self.encoder.run(tokens.ids, tokens.mask, tokens.segments).states
         assert states is not None  # they are the default
-        return self._answer(states, tokens.mask, facts)
+        return self._answer(
+            states, tokens.mask, facts, [name for name in heads or () if name in self.card.pointing]
+        )
 
     def from_states(
         self, states: npt.ArrayLike, mask: npt.ArrayLike, facts: Facts | None = None
@@ -107,8 +109,13 @@ class OnnxReader(AnsweringReader):
         return {name: self.calibrated(name, logits) for name, logits in answers.logits.items()}
 
     def _answer(
-        self, states: npt.NDArray[np.float32], mask: npt.NDArray[np.int64], facts: Facts | None = None
+        self,
+        states: npt.NDArray[np.float32],
+        mask: npt.NDArray[np.int64],
+        facts: Facts | None = None,
+        pointing: Sequence[str] = (),
     ) -> Answers:
+        """Where a response shows it is only handed out for the heads of `pointing`; a listener never asks."""
         if states.ndim != 3 or states.shape[-1] != self.card.size or mask.shape != states.shape[:2]:
             raise AllearsError(
                 f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
@@ -117,11 +124,11 @@ class OnnxReader(AnsweringReader):
         feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
         if self.card.informed:
             feed["facts"] = no_facts(len(states)) if facts is None else facts
-        found = self.heads.run(self.card.outputs, feed)
-        named = dict(zip(self.card.outputs, found, strict=True))
+        outputs = [*map(logits_output, self.card.heads), *map(tokens_output, pointing)]
+        named = dict(zip(outputs, self.heads.run(outputs, feed), strict=True))
         return Answers(
             {name: named[logits_output(name)] for name in self.card.heads},
-            {name: named[tokens_output(name)] for name in self.card.pointing},
+            {name: named[tokens_output(name)] for name in pointing},
         )
 
 

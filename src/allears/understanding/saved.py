@@ -34,6 +34,7 @@ class ReaderCard:
     encoder: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)  # of `Reader`: hidden, pooling, ...
     temperatures: Mapping[str, float] = field(default_factory=dict)
+    window: int = 1  # neighbouring tokens whose scores are averaged to say where
     kind: str = KIND
 
     @property

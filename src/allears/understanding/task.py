@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from rich.progress import track
 from torch import Tensor
 
 from allears.conversation import Role, Turn
 from allears.corpora.ordinary import ordinary_turns
 from allears.errors import AllearsError
-from allears.metrics.classification import top_hits
+from allears.metrics.classification import token_f1, top_hits
 from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.nn.inputs import Inputs
 from allears.nn.low_rank import train_at_rank
-from allears.nn.pooling import pool
 from allears.nn.weights import load_alike
-from allears.text.layout import Limits, Tokens, pad_flat
+from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 from allears.understanding import saved
+from allears.understanding.answering import averaged
 from allears.understanding.calibration import fit_temperature
 from allears.understanding.dataset import ReadingDataset
+from allears.understanding.frozen import FrozenReadings, bundle_reading, model_reading, read_once
 from allears.understanding.heads import Head, head
 from allears.understanding.labels import RISKS
 from allears.understanding.losses import label_loss, rationale_loss
@@ -63,9 +61,10 @@ class DataOptions:
 class ModelOptions:
     """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well).
 
-    `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. They get
-    no rationales, which need the states of single tokens. `read_with` names a bundle exported from that encoder:
-    what its int8 graph says is then what the heads learn from, and reading is faster on a CPU.
+    `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. Rationales,
+    which need the states of single tokens, are learned by those of `heads.pointing` alone. `read_with` names a bundle
+    exported from that encoder: what its int8 graph says is then what the heads learn from, and reading is faster on
+    a CPU.
 
     `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
 
@@ -94,15 +93,25 @@ class HeadOptions:
 
     `informed` heads are told the facts of a conversation beside its words (`conversation_facts.py`). `learned` are
     those of `names` that learn, where not all do: the others are taken over from the reader in `model.start`.
+
+    `pointing`, for a frozen encoder, are those that learn where a response shows what they say (EPITOME). With it and
+    without `learned` nothing else learns: all labels are given as by the reader in `model.start`. To say where, the
+    scores of `pointing_window` neighbouring tokens are averaged.
     """
 
     names: tuple[str, ...]
     informed: tuple[str, ...] = ()
     learned: tuple[str, ...] = ()
+    pointing: tuple[str, ...] = ()
+    pointing_window: int = 1
     share: float = 0.5
     weighting: str = "size"
     label_smoothing: float = 0.0
     rationale_weight: float = 0.5
+
+    def learns(self, name: str) -> bool:
+        """Whether a head learns its labels."""
+        return name in (self.learned or (() if self.pointing else self.names))
 
 
 class UnderstandingTask:
@@ -113,8 +122,10 @@ class UnderstandingTask:
         self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
         model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        heads = _heads(self.wanted)
-        self.heads = [each for each in heads if not self.wanted.learned or each.name in self.wanted.learned]
+        heads = _heads(self.wanted, model)
+        self.heads = [
+            each for each in heads if self.wanted.learns(each.name) or each.name in self.wanted.pointing
+        ]
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_reader(
             model,
@@ -122,8 +133,10 @@ class UnderstandingTask:
             heads,
             uncertainty=self.wanted.weighting == "uncertainty",
             informed=self.wanted.informed,
+            pointing=self.wanted.pointing,
         )
-        self.temperatures = _taken_over(model, heads, self.heads)
+        self.card = replace(self.card, window=self.wanted.pointing_window)
+        self.temperatures = _taken_over(model, heads, self.wanted)
         self.train = [
             self._dataset(
                 [
@@ -145,11 +158,14 @@ class UnderstandingTask:
         self.data_fingerprint = hashlib.sha256(
             "".join(data.fingerprint for data in self.train).encode()
         ).hexdigest()[:16]
-        self.read: list[Tensor] | None = None  # what a frozen encoder made of the train and valid readings
+        self.read: list[FrozenReadings] | None = None  # of the train readings, then of the valid ones
         if model.frozen:
             self.model.encoder.requires_grad_(False)
-            read = _bundle_reading(model.read_with) if model.read_with else _model_reading(self.model)
-            self.read = read_once(read, [*self.train, *self.valid], folder / "readings.npz")
+            read = bundle_reading(model.read_with) if model.read_with else model_reading(self.model)
+            pointing = [each.name in self.model.pointers for each in self.heads]
+            self.read = read_once(
+                read, [*self.train, *self.valid], folder / "readings.npz", pointing=pointing * 2
+            )
 
     def _readings(self, each: Head, split: str, limit: int) -> list[Reading]:
         return sample(each.read(split, self.data.root or None), limit, self.options.seed)
@@ -216,44 +232,102 @@ class UnderstandingTask:
         number = int(np.searchsorted(self.firsts, batch[0], side="right")) - 1
         each, data = self.heads[number], self.train[number]
         rows = [row - int(self.firsts[number]) for row in workers.share(batch)]
-        facts = data.facts_of(rows)
-        facts = None if facts is None else facts.to(workers.device)
         if self.read is None:
-            inputs = data.inputs(rows).to(workers.device).hiding(self.data.hidden)
-            output = self.model(inputs, [each.name], facts)
+            loss = self._loss_through_encoder(each, data, rows, workers.device)
         else:
-            output = self.model.answer(self.read[number][rows].to(workers.device), [each.name], facts)
-        loss = label_loss(
-            output.logits[each.name],
-            data.targets(rows).to(workers.device),
-            multi_label=each.multi_label,
-            smoothing=self.wanted.label_smoothing,
-        )
-        if each.name in output.rationales:
-            marks = data.marks_of(rows).to(workers.device)
-            loss = loss + self.wanted.rationale_weight * rationale_loss(output.rationales[each.name], marks)
+            loss = self._loss_of_heads(each, data, rows, self.read[number], workers.device)
         loss = self.model.weighted(loss, each.name)
         backward(loss)
         return loss.detach()
 
+    def _loss_through_encoder(
+        self, each: Head, data: ReadingDataset, rows: list[int], device: torch.device
+    ) -> Tensor:
+        inputs = data.inputs(rows).to(device).hiding(self.data.hidden)
+        output = self.model(inputs, [each.name], _on(device, data.facts_of(rows)))
+        loss = self._label_loss(each, output.logits[each.name], data, rows)
+        if each.name in output.rationales:
+            marks = data.marks_of(rows).to(device)
+            loss = loss + self.wanted.rationale_weight * rationale_loss(output.rationales[each.name], marks)
+        return loss
+
+    def _loss_of_heads(
+        self,
+        each: Head,
+        data: ReadingDataset,
+        rows: list[int],
+        read: FrozenReadings,
+        device: torch.device,
+    ) -> Tensor:
+        """A frozen encoder has read everything already; a head that only points has no loss of its labels."""
+        loss = torch.zeros((), device=device)
+        if self.wanted.learns(each.name):
+            facts = _on(device, data.facts_of(rows))
+            logits = self.model.answer(read.texts[rows].to(device), [each.name], facts).logits[each.name]
+            loss = self._label_loss(each, logits, data, rows)
+        if read.responses is not None:
+            states = torch.cat([read.responses[row] for row in rows]).float().to(device)
+            pointed = self.model.pointers[each.name](states).squeeze(-1)
+            marks = torch.from_numpy(np.concatenate([data.asked_marks(row) for row in rows])).to(device)
+            loss = loss + self.wanted.rationale_weight * rationale_loss(pointed, marks)
+        return loss
+
+    def _label_loss(self, each: Head, logits: Tensor, data: ReadingDataset, rows: list[int]) -> Tensor:
+        return label_loss(
+            logits,
+            data.targets(rows).to(logits.device),
+            multi_label=each.multi_label,
+            smoothing=self.wanted.label_smoothing,
+        )
+
     def evaluate(self, device: torch.device) -> dict[str, float]:
-        """`accuracy`, the mean over the heads, and each head's own. The temperatures are fitted by the way."""
+        """`accuracy`, the mean over the heads, and each head's own. The temperatures are fitted by the way.
+
+        Where heads learn to point on a frozen encoder, also `rationale_f1` and each one's own.
+        """
         reader = saved.TorchReader(self.model, self.card, self.tokenizer, device=str(device))
-        found = {}
+        found, pointed = {}, {}
         for number, (each, data) in enumerate(zip(self.heads, self.valid, strict=True)):
             if self.read is None:
                 logits = reader.logits(each.name, data.readings)
             else:
-                text = self.read[len(self.heads) + number].to(device)
-                facts = None if data.facts is None else data.facts.to(device)
-                logits = self.model.answer(text, [each.name], facts).logits[each.name].cpu().numpy()
+                read = self.read[len(self.heads) + number]
+                texts, facts = read.texts.to(device), _on(device, data.facts)
+                logits = self.model.answer(texts, [each.name], facts).logits[each.name].cpu().numpy()
+                if read.responses is not None:
+                    pointed[f"rationale_f1_{each.name}"] = self._rationale_f1(each, data, read, device)
             found[f"accuracy_{each.name}"] = float(top_hits(logits, data.gold, 1).mean())
-            self.temperatures[each.name] = fit_temperature(logits, data.gold, multi_label=each.multi_label)
-        return {"accuracy": float(np.mean(list(found.values()))), **found}
+            if self.wanted.learns(each.name):
+                self.temperatures[each.name] = fit_temperature(
+                    logits, data.gold, multi_label=each.multi_label
+                )
+        means = {"accuracy": float(np.mean(list(found.values())))}
+        if pointed:
+            means["rationale_f1"] = float(np.mean(list(pointed.values())))
+        return means | found | pointed
+
+    def _rationale_f1(
+        self, each: Head, data: ReadingDataset, read: FrozenReadings, device: torch.device
+    ) -> float:
+        assert read.responses is not None  # the head points
+        pointer = self.model.pointers[each.name]
+        scores = [pointer(each.float().to(device)).squeeze(-1).cpu().numpy() for each in read.responses]
+        return float(
+            np.mean(
+                [
+                    token_f1(data.asked_marks(row), averaged(found, self.card.window) > 0)
+                    for row, found in enumerate(scores)
+                ]
+            )
+        )
 
     def save(self, folder: Path) -> None:
         card = replace(self.card, temperatures=dict(self.temperatures))
         saved.save(folder, self.model, card, self.tokenizer)
+
+
+def _on(device: torch.device, facts: Tensor | None) -> Tensor | None:
+    return None if facts is None else facts.to(device)
 
 
 def some_unknown(readings: Sequence[Reading], share: float, seed: int) -> list[Reading]:
@@ -278,64 +352,6 @@ def some_bare(readings: Sequence[Reading], share: float, seed: int) -> list[Read
     ]
 
 
-Read = Callable[[Tokens], Tensor]
-"""Padded texts in, one vector for each out."""
-
-
-def _model_reading(model: Reader) -> Read:
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model.to(device).eval()
-
-    @torch.no_grad()
-    def read(tokens: Tokens) -> Tensor:
-        inputs = Inputs.from_tokens(tokens).to(device)
-        return model.text(model.encoder(inputs), inputs).float().cpu()
-
-    return read
-
-
-def _bundle_reading(bundle: str) -> Read:
-    from allears.selection.runtime import OnnxSelector
-
-    encoder = OnnxSelector.from_bundle(bundle).encoder
-
-    def read(tokens: Tokens) -> Tensor:
-        states = torch.from_numpy(encoder.run(tokens.ids, tokens.mask, tokens.segments).states)
-        return pool(states, torch.from_numpy(tokens.mask), "mean")
-
-    return read
-
-
-def read_once(read: Read, parts: Sequence[ReadingDataset], kept: Path) -> list[Tensor]:
-    """One vector per reading of each part, from one pass of the encoder over every different text.
-
-    Kept in the run folder, so that a resumed run need not read everything again.
-    """
-    if kept.is_file():
-        with np.load(kept) as file:
-            return [torch.from_numpy(file[str(number)]).float() for number in range(len(parts))]
-    places: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    for number, data in enumerate(parts):
-        for row, (ids, segments) in enumerate(data.rows):
-            places.setdefault((*ids, *segments), []).append((number, row))
-    different = sorted(places.values(), key=lambda same: parts[same[0][0]].lengths[same[0][1]])
-    found: dict[tuple[int, int], Tensor] = {}
-    for start in track(range(0, len(different), 64), description="reading everything once", transient=True):
-        group = different[start : start + 64]
-        tokens = pad_flat([parts[same[0][0]].rows[same[0][1]] for same in group], parts[0].tokenizer.pad)
-        for same, vector in zip(group, read(tokens).half(), strict=True):
-            found |= dict.fromkeys(same, vector)
-    arrays: dict[str, Any] = {
-        str(number): torch.stack([found[number, row] for row in range(len(data))]).numpy()
-        for number, data in enumerate(parts)
-    }
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    temporary = kept.with_name("readings.part.npz")
-    np.savez(temporary, **arrays)
-    temporary.rename(kept)
-    return [torch.from_numpy(arrays[str(number)]).float() for number in range(len(parts))]
-
-
 def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int]:
     """How many batches of an epoch each head has; an epoch has about as many as all readings fill."""
     weights = np.array(sizes, np.float64) ** share
@@ -350,6 +366,7 @@ def build_reader(
     *,
     uncertainty: bool = False,
     informed: Sequence[str] = (),
+    pointing: Sequence[str] = (),
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
     encoder, tokenizer, other = _encoder(wanted)
@@ -357,7 +374,9 @@ def build_reader(
         encoder = encoder.first_layers(wanted.layers)
     options = {
         "multi_label": [each.name for each in heads if each.multi_label],
-        "rationales": [each.name for each in heads if each.rationales and not wanted.frozen],
+        "rationales": [
+            each.name for each in heads if each.rationales and (not wanted.frozen or each.name in pointing)
+        ],
         "hidden": wanted.hidden,
         "pooling": wanted.pooling,
         "dropout": wanted.dropout,
@@ -402,33 +421,49 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
 
 
-def _heads(wanted: HeadOptions) -> list[Head]:
+def _heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
     if not wanted.names:
         raise AllearsError('recipe: [heads] needs at least one of them: names = ["ed-emotion"]')
     if len(set(wanted.names)) < len(wanted.names):
         raise AllearsError("recipe: heads.names has a head twice")
     if wanted.weighting not in ("size", "uncertainty"):
         raise AllearsError(f"recipe: heads.weighting is 'size' or 'uncertainty', got {wanted.weighting!r}")
-    for what, names in (("informed", wanted.informed), ("learned", wanted.learned)):
-        unknown = [name for name in names if name not in wanted.names]
+    for what in ("informed", "learned", "pointing"):
+        unknown = [name for name in getattr(wanted, what) if name not in wanted.names]
         if unknown:
             raise AllearsError(f"recipe: heads.{what} has {unknown[0]!r}, which heads.names has not")
+    blind = [name for name in wanted.pointing if not head(name).rationales]
+    if blind:
+        raise AllearsError(f"recipe: heads.pointing has {blind[0]!r}, whose corpus has no rationales")
+    if wanted.pointing and not model.frozen:
+        raise AllearsError(
+            "recipe: heads.pointing is for model.frozen = true; otherwise every head with rationales points"
+        )
+    if wanted.pointing_window < 1 or wanted.pointing_window % 2 == 0:
+        raise AllearsError(
+            f"recipe: heads.pointing_window is an odd number of tokens, 1 or more; got {wanted.pointing_window}"
+        )
     return [head(name) for name in wanted.names]
 
 
-def _taken_over(wanted: ModelOptions, heads: Sequence[Head], learned: Sequence[Head]) -> dict[str, float]:
-    """The temperatures of the heads that do not learn; an error unless `start` has those very heads."""
-    kept = [each for each in heads if each not in learned]
+def _taken_over(model: ModelOptions, heads: Sequence[Head], wanted: HeadOptions) -> dict[str, float]:
+    """The temperatures of the heads whose labels do not learn; an error unless `start` has those very heads."""
+    kept = [each for each in heads if not wanted.learns(each.name)]
     if not kept:
         return {}
-    if not saved.is_reader(wanted.start):
+    if not saved.is_reader(model.start):
         raise AllearsError(
-            f"recipe: heads.learned leaves out {kept[0].name}, so model.start must be a reader that has it"
+            f"recipe: the head {kept[0].name} does not learn, so model.start must be a reader that has it"
         )
-    start = saved.load(wanted.start)
+    start = saved.load(model.start)
     for each in kept:
         start.needs(each.name)
-        if start.card.options.get("hidden", 0) != wanted.hidden or each.name in start.card.informed:
+        if (each.name in start.card.informed) != (each.name in wanted.informed):
+            raise AllearsError(
+                f"recipe: the head {each.name} of model.start has another form; heads.informed must name it "
+                "here where it does so there, and only there"
+            )
+        if start.card.options.get("hidden", 0) != model.hidden:
             raise AllearsError(
                 f"recipe: the head {each.name} of model.start has another form; model.hidden must be "
                 f"{start.card.options.get('hidden', 0)} as there"
