@@ -62,7 +62,7 @@ class Weights:
     )
     plain: float = 2.8  # what plain words are worth, against all that is found or written
     unread: float = (
-        2.6  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
+        3.0  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
 
 
