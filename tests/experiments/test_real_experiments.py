@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,8 +89,14 @@ def test_listing_needs_no_torch() -> None:
 
 @pytest.fixture
 def small(run: Run, corpus_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Run an experiment in the small setting on made-up corpora; its cells by row and column."""
-    monkeypatch.chdir(REPOSITORY)
+    """Run an experiment in the small setting on a made-up ED; its cells by row and column."""
+    checkout = tmp_path / "checkout"
+    shutil.copytree(REPOSITORY / "recipes", checkout / "recipes")
+    words = checkout / "recipes" / "word-pretrain.toml"
+    text, changes = re.subn(r"(?m)^train = .*$", 'train = ["ed"]', words.read_text(encoding="utf-8"))
+    assert changes == 1
+    words.write_text(text, encoding="utf-8")  # the other dialogue is not here
+    monkeypatch.chdir(checkout)
     monkeypatch.delenv("ALLEARS_ENCODER", raising=False)
 
     def small(name: str, *options: object) -> dict[tuple[str, str], dict]:
