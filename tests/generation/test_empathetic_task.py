@@ -30,7 +30,7 @@ EMPATHETIC = sorted(
 )
 OURS = [path for path in EMPATHETIC if "mime" not in path.stem]  # which has tests of its own
 TINY = (
-    "model.vectors=", "model.options.size=24", "model.options.layers=1", "model.options.heads=2",
+    "model.vectors=", "model.start=", "model.options.size=24", "model.options.layers=1", "model.options.heads=2",
     "model.options.inner=32", "model.options.dropout=0", "training.batch=8", "training.average=0",
     "training.patience=0", "data.hidden=0", "data.sample=4",
 )  # fmt: skip
@@ -112,7 +112,8 @@ def task(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_every_recipe_trains_its_model_and_is_measured(path: Path, task, tmp_path: Path) -> None:
-    made, recipe = task(path.stem, "training.epochs=1")
+    ours = ('data.train=["ed"]',) if path.stem == "word-pretrain" else ()  # the other dialogue is not here
+    made, recipe = task(path.stem, "training.epochs=1", *ours)
     assert type(made.model) is empathetic_class(recipe.tables["model"]["name"])
     metrics = train(made, recipe, tmp_path / "run")
     assert recipe.training.metric in metrics
@@ -199,6 +200,7 @@ def test_a_run_goes_on_from_another(task, tmp_path: Path) -> None:
         (["model.options.wings=2"], "the moel generator cannot be built"),
         (["model.vectors=none.txt"], "model.vectors 'none.txt': no such file"),
         (["model.beside=default"], "moel has none"),
+        (["model.start=runs/nowhere"], "model.start 'runs/nowhere': no such run; train it first"),
         (["data.weights=[1, 2]"], "data.weights needs one number for each of the 1 corpora"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],

@@ -18,6 +18,7 @@ from made_up_corpora import ED_HEADER, write_bytes
 RECIPE = Path(__file__).parent.parent.parent / "recipes" / "ed-mime.toml"
 TINY = [
     "model.vectors=",
+    "model.start=",
     "model.options.size=16",
     "model.options.inner=16",
     "model.options.heads=2",

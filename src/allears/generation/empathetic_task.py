@@ -32,7 +32,7 @@ from allears.generation.prepend import Prepend, PrependOptions
 from allears.generation.task import DataOptions, check_options, read_train, read_valid, run_encoder
 from allears.generation.task import LossOptions as WordLoss
 from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.nn.runs import best
+from allears.nn.runs import MODEL_FILE, best
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
 from allears.training.loop import Backward
@@ -227,6 +227,11 @@ def build_model(
     encoder: Encoder | None = None
     tokenizer: Any
     start = best(wanted.start) if wanted.start else None
+    if start is not None and not (start / MODEL_FILE).is_file():
+        raise AllearsError(
+            f"recipe: model.start {wanted.start!r}: no such run; train it first (the recipe says which), or start from "
+            "vectors alone: --set model.start="
+        )
     if wanted.encoder:
         if wanted.vocabulary not in (WORDS, wanted.encoder):
             raise AllearsError("recipe: model.encoder reads its own word pieces; leave model.vocabulary out")
