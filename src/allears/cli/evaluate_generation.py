@@ -12,8 +12,8 @@ from allears.cli.evaluate_tables import empty_table, short_name
 from allears.cli.output import console, errors
 from allears.cli.progress import watched
 from allears.errors import AllearsError
-from allears.generation.contract import Generator, HasOwnSettings
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, AlphaTable
+from allears.generation.contract import Generator, settings_of
+from allears.generation.decoding import PAL_ALPHAS, AlphaTable
 from allears.generation.decoding import decoding as decoding_named
 from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
 from allears.generation.examples import GenerationExample, read_examples
@@ -116,7 +116,7 @@ def generation(
         raise AllearsError(f"{replies}: replies are written as .jsonl, into a folder that is there")
     generator = _generator(model, device)
     if settings is None:
-        settings = generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
+        settings = settings_of(generator)
     examples = _examples(corpus, split, root, limit, seed)
     report = evaluate_generation(
         generator,

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from allears.conversation import Turn
 from allears.corpora.esconv import STRATEGIES
 from allears.errors import AllearsError
-from allears.generation.decoding import AlphaTable, Settings
+from allears.generation.decoding import PAL_SETTINGS, AlphaTable, Settings
 from allears.generation.decoding.sampling import Seed
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Prompt",
     "Seed",
     "checked_strategy",
+    "settings_of",
 ]
 
 
@@ -96,6 +97,10 @@ class HasOwnSettings(Protocol):
     """A generator that was tuned for a way of decoding, on a valid split; the others are measured with PAL's."""
 
     own_settings: Settings
+
+
+def settings_of(generator: Generator) -> Settings:
+    return generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ import torch
 
 from allears.errors import AllearsError
 from allears.generation.contract import Generated, Likelihood, Prompt, Seed
-from allears.generation.decoding import AlphaTable, Settings, Step, never, write
+from allears.generation.decoding import DECODINGS, AlphaTable, Settings, Step, never, write
 from allears.generation.empathetic import EmpatheticBatch, EmpatheticModel, before, likelihoods
 from allears.generation.empathetic_data import EMOTION_SETS, EmpatheticDataset, Features
 from allears.generation.examples import GenerationExample
@@ -23,7 +23,7 @@ from allears.text.tokenizer import WordPiece
 
 BATCH = 64
 # The papers' decoding: beam 5, at most 30 words.
-BEAM_SETTINGS = Settings(method="beam", width=5, longest=30)
+BEAM_SETTINGS = DECODINGS["beam-5"]
 
 
 class EmpatheticGenerator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from allears.errors import AllearsError
 from allears.generation.bundled import has_voice
@@ -14,6 +15,10 @@ from allears.nn.runs import is_kind, load_run
 from allears.selection.bundle import CARD_FILE, BundleCard
 from allears.selection.loading import default_bundle
 from allears.understanding.bundled import READER_CARD_FILE
+
+if TYPE_CHECKING:
+    from allears.selection.runtime import OnnxEncoder
+    from allears.text.tokenizer import WordPiece
 
 DEFAULT = "default"
 _TRAIN = "`allears train recipes/generator-pretrain.toml recipes/esconv-pal.toml`"
@@ -51,15 +56,21 @@ def _bundled(folder: Path, device: str) -> Generator:
         raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")
     from allears.generation.onnx_generator import OnnxGenerator
 
-    return _with_reader(OnnxGenerator.from_bundle(folder), folder)
+    voice = OnnxGenerator.from_bundle(folder)
+    return _with_reader(voice, folder, voice.encoder, voice.tokenizer)
 
 
-def _with_reader(generator: Generator, bundle: Path) -> Generator:
-    """With the bundle's reader to choose strategies, where it has one that can."""
+def _with_reader(
+    generator: Generator,
+    bundle: Path,
+    encoder: OnnxEncoder | None = None,
+    tokenizer: WordPiece | None = None,
+) -> Generator:
+    """With the bundle's reader to choose strategies, where it has one that can; by the encoder that is open already."""
     if READER_CARD_FILE not in BundleCard.read(bundle).files:
         return generator
     from allears.generation.reader_chooses import STRATEGY, ReaderChooses
     from allears.understanding.runtime import OnnxReader
 
-    reader = OnnxReader.from_bundle(bundle)
+    reader = OnnxReader.from_bundle(bundle, encoder, tokenizer)
     return ReaderChooses(generator, reader) if STRATEGY.name in reader.card.heads else generator

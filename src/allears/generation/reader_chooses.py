@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from allears.generation.contract import Generated, Generator, HasOwnSettings, Likelihood, Prompt, Seed
+from allears.generation.contract import Generated, Generator, Likelihood, Prompt, Seed, settings_of
 from allears.generation.decoding import PAL_SETTINGS, AlphaTable, Settings
 from allears.generation.replies import ranked_strategies
 from allears.understanding.heads import head, strategy_reading
@@ -21,7 +21,7 @@ STRATEGY = head("strategy")
 class ReaderChooses:
     def __init__(self, generator: Generator, reader: ReadingModel):
         self.generator, self.reader = generator, reader
-        self.own_settings = generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
+        self.own_settings = settings_of(generator)
 
     def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
         """For each prompt all strategies with their probabilities, likeliest first, whatever the prompt prescribes."""
