@@ -92,10 +92,11 @@ def small(run: Run, corpus_root: Path, tmp_path: Path, monkeypatch: pytest.Monke
     """Run an experiment in the small setting on a made-up ED; its cells by row and column."""
     checkout = tmp_path / "checkout"
     shutil.copytree(REPOSITORY / "recipes", checkout / "recipes")
-    words = checkout / "recipes" / "word-pretrain.toml"
-    text, changes = re.subn(r"(?m)^train = .*$", 'train = ["ed"]', words.read_text(encoding="utf-8"))
-    assert changes == 1
-    words.write_text(text, encoding="utf-8")  # the other dialogue is not here
+    for name in ("word-pretrain", "moel-pretrain"):
+        recipe = checkout / "recipes" / f"{name}.toml"
+        text, changes = re.subn(r"(?m)^train = .*$", 'train = ["ed"]', recipe.read_text(encoding="utf-8"))
+        assert changes == 1
+        recipe.write_text(text, encoding="utf-8")  # the other dialogue is not here
     monkeypatch.chdir(checkout)
     monkeypatch.delenv("ALLEARS_ENCODER", raising=False)
 

@@ -20,6 +20,7 @@ from allears.generation.empathetic import (
     response_loss,
 )
 from allears.generation.moel import mixture, with_gold
+from allears.nn.weights import load_alike
 
 every_model = pytest.mark.parametrize("name", MODELS)
 close = {"rtol": 1e-4, "atol": 1e-5}
@@ -193,6 +194,41 @@ def test_a_condition_that_is_off_has_no_loss():
     generator = small_empathetic("modmoel last")
     losses = generator.model.losses(batch_of(generator, felt_talks(2)), Learning())
     assert set(losses) == {"response", "emotion"}
+
+
+def test_every_listener_begins_as_the_one_that_stood_for_all_emotions():
+    start, moel = small_empathetic("moel", apart=False), small_empathetic("moel", seed=1)
+    load_alike(moel.module, start.module)
+    for example in felt_talks(3):
+        said = [each.log_likelihood([example.prompt], [example.response])[0] for each in (start, moel)]
+        assert said[0].log_probability == pytest.approx(said[1].log_probability, rel=1e-5)
+
+
+@pytest.mark.parametrize("place", ["last", "primary"])
+def test_a_persona_begins_without_a_say_and_is_learned(place):
+    start, generator = small_empathetic("moel"), small_empathetic(f"modmoel {place}", seed=1)
+    load_alike(generator.module, start.module)
+    example = felt_talks(2)[1]
+    said = [each.log_likelihood([example.prompt], [example.response])[0] for each in (start, generator)]
+    assert said[0].log_probability == pytest.approx(said[1].log_probability, rel=1e-5)
+    encoder = start.module.encoder.state_dict()
+    assert all(
+        torch.equal(value, encoder[name])
+        for name, value in generator.module.persona_encoder.state_dict().items()
+    )
+    learn_by_heart(generator, felt_talks(6), steps=3)
+    other = replace(example.prompt, own_persona=("i like tea",))
+    found = generator.log_likelihood([example.prompt, other], [example.response] * 2)
+    assert found[0] != found[1]
+
+
+def test_a_start_that_knows_personas_is_taken_as_it_is():
+    start, generator = small_empathetic("modmoel last"), small_empathetic("modmoel last", seed=1)
+    load_alike(generator.module, start.module)
+    assert all(
+        torch.equal(value, start.module.state_dict()[name])
+        for name, value in generator.module.state_dict().items()
+    )
 
 
 def test_an_unknown_switch_is_named():

@@ -58,6 +58,10 @@ EXPERIMENT = Experiment(
         Claim("α raises diversity (D-2)", (("PAL", "D-2"), ("PAL (α = 0)", "D-2"))),
         Claim("α raises diversity (E-2)", (("PAL", "E-2"), ("PAL (α = 0)", "E-2"))),
         Claim("α raises similarity to the persona", (("PAL", "Cos-Sim"), ("PAL (α = 0)", "Cos-Sim"))),
+        Claim(
+            "PAL is nearer to the persona than Hard Prompt and Joint",
+            (("PAL", "Cos-Sim"), ("Hard Prompt", "Cos-Sim"), ("Blenderbot-Joint", "Cos-Sim")),
+        ),
         Claim("Headline: strategy accuracy above the paper's best, 34.51", (("PAL", "ACC"), 34.51)),
     ),
     decimals=2,

@@ -32,7 +32,9 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     """
     if str(name) == SMOLLM2 and device == "cpu":
         return _with_reader(open_smollm2(), default_bundle())
-    folder = _folder(str(name))
+    if str(name) == SMOLLM2:
+        return _with_reader(load_generator(SMOLLM2_FOLDER, device), default_bundle())
+    folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
     if (folder / CARD_FILE).is_file():
@@ -40,13 +42,6 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     module = "causal_model" if is_kind(folder, LANGUAGE_MODEL) else "saved"
     generator: Generator = load_run(folder, device, f"allears.generation.{module}")
     return generator
-
-
-def _folder(name: str) -> Path:
-    """An install without a bundle can still open a run."""
-    if name == DEFAULT:
-        return default_bundle()
-    return SMOLLM2_FOLDER if name == SMOLLM2 else Path(name)
 
 
 def _bundled(folder: Path, device: str) -> Generator:

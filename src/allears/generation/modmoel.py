@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from allears.generation.empathetic import EmpatheticBatch, Learning, Read, before, label_loss, response_loss
-from allears.generation.moel import mixture, with_gold
+from allears.generation.moel import mixture, parted, together, with_gold
 from allears.nn.transformer import ContextEncoder, DecoderLayer, State, WordInput, WordOutput
 from allears.nn.words import WordEmbedding
 
@@ -132,8 +132,8 @@ class ModMoEL(nn.Module):
         masks, (weights, condition, *layers) = state[:count], state[count:]
         heard = self.input(self.words, tokens, seen=layers[0].shape[3])
         voices, own = self.listeners(heard, tuple(layers[:listening]), masks)  # V_0 ... V_n [B, 1 + n, T, d]
-        mixed = voices[:, 0] + torch.einsum("bn,bntd->btd", weights.to(voices.dtype), voices[:, 1:])  # V
-        final, meta = self.meta(mixed + condition[:, None, :], tuple(layers[listening:]), masks)
+        mixed = together(voices, weights) + condition[:, None, :]  # V + sum c
+        final, meta = self.meta(mixed, tuple(layers[listening:]), masks)
         return self.output(self.words, self.norm(final.squeeze(1))), (*masks, weights, condition, *own, *meta)
 
     def losses(self, batch: EmpatheticBatch, learning: Learning) -> dict[str, Tensor]:
@@ -150,6 +150,33 @@ class ModMoEL(nn.Module):
         for name, share, label in zip(self.conditions, shares[1:], labels[1:], strict=True):
             kind = name.rpartition("_")[0]
             found[kind] = label_loss(share.clamp(min=1e-9).log(), label) + found.get(kind, 0.0)
+        return found
+
+    def taken(self, start: dict[str, Tensor]) -> dict[str, Tensor]:
+        """A MoEL's weights. The persona is read as the context was, and begins without a say: what it tells is learned
+        on top of what the start could do."""
+        start = parted(start, self.listeners.copies)
+        if self.persona_encoder is None or "meta.reads.1.query.weight" in start:
+            return start
+        context, persona = (1, 0) if self.persona == "primary" else (0, 1)
+        found: dict[str, Tensor] = {}
+        for name, value in start.items():
+            layer, _, rest = name.partition(".")
+            if layer == "encoder":
+                found |= {name: value, f"persona_{name}": value}
+            elif rest.startswith("reads.0."):
+                part = rest.removeprefix("reads.0.")
+                found[f"{layer}.reads.{context}.{part}"] = value
+                found[f"{layer}.reads.{persona}.{part}"] = (
+                    torch.zeros_like(value) if part.startswith("output.") else value
+                )
+            elif rest.startswith("norms.1."):
+                part = rest.removeprefix("norms.1.")
+                found |= {f"{layer}.norms.{1 + source}.{part}": value for source in (context, persona)}
+            elif rest.startswith("norms.2."):
+                found[f"{layer}.norms.3.{rest.removeprefix('norms.2.')}"] = value
+            else:
+                found[name] = value
         return found
 
 

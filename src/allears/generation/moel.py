@@ -11,6 +11,9 @@ In early training the gold emotion alone takes the place of p, with a chance tha
 
 The 1 + n listeners stand side by side in one layer (`copies`), which runs them at once. As in the public run, their
 attention is narrow (40 of 300), which is what keeps 33 decoders affordable.
+
+Before it learns emotions a MoEL may learn to talk, with one listener for all of them (`apart = false`, no part of the
+paper): a MoEL that starts from such a run gives every emotion that listener, and from there they part.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ class MoEL(nn.Module):
         top: int = 5,  # k
         dropout: float = 0.1,
         tied: bool = False,
+        apart: bool = True,  # a listener for each emotion; or one for all of them
     ):
         super().__init__()
         self.top = min(top, emotions)
@@ -61,7 +65,12 @@ class MoEL(nn.Module):
         self.keys = nn.Linear(size, emotions, bias=False)  # K
         self.input = WordInput(size, dropout)
         self.listeners = DecoderLayer(
-            size, listener_heads, listener_inner, dropout, depth=listener_depth, copies=1 + emotions
+            size,
+            listener_heads,
+            listener_inner,
+            dropout,
+            depth=listener_depth,
+            copies=1 + (emotions if apart else 1),
         )
         self.meta = DecoderLayer(size, heads, inner, dropout)
         self.norm = nn.LayerNorm(size)
@@ -81,8 +90,7 @@ class MoEL(nn.Module):
         listening = self.listeners.state_size
         heard = self.input(self.words, tokens, seen=layers[0].shape[3])
         voices, own = self.listeners(heard, tuple(layers[:listening]), [mask])  # V_0 ... V_n [B, 1 + n, T, d]
-        mixed = voices[:, 0] + torch.einsum("bn,bntd->btd", weights.to(voices.dtype), voices[:, 1:])  # V
-        final, meta = self.meta(mixed, tuple(layers[listening:]), [mask])
+        final, meta = self.meta(together(voices, weights), tuple(layers[listening:]), [mask])
         return self.output(self.words, self.norm(final.squeeze(1))), (mask, weights, *own, *meta)
 
     def losses(self, batch: EmpatheticBatch, learning: Learning) -> dict[str, Tensor]:
@@ -94,6 +102,28 @@ class MoEL(nn.Module):
             "response": response_loss(logits, batch.targets, batch.mask, learning.smoothing),
             "emotion": label_loss(read.emotions, batch.emotion),
         }
+
+    def taken(self, start: dict[str, Tensor]) -> dict[str, Tensor]:
+        return parted(start, self.listeners.copies)
+
+
+def together(voices: Tensor, weights: Tensor) -> Tensor:
+    """V [B, T, d]: the shared listener and the mixture of the others; where one stands for all, it has all weight."""
+    if voices.shape[1] == 2:
+        weights = weights.sum(-1, keepdim=True)
+    return voices[:, 0] + torch.einsum("bn,bntd->btd", weights.to(voices.dtype), voices[:, 1:])
+
+
+def parted(start: dict[str, Tensor], copies: int) -> dict[str, Tensor]:
+    """A start's weights where it had one listener for all emotions: each emotion's begins as that one."""
+
+    def each(value: Tensor) -> Tensor:
+        return torch.cat([value[:1], value[1:].expand(copies - 1, *value.shape[1:])])
+
+    return {
+        name: each(value) if name.startswith("listeners.") and len(value) == 2 else value
+        for name, value in start.items()
+    }
 
 
 def mixture(logits: Tensor, top: int) -> Tensor:

@@ -34,13 +34,13 @@ def save_model(folder: Path, model: nn.Module, card: Mapping[str, Any], tokenize
 
 
 def load_alike(model: nn.Module, other: nn.Module) -> None:
-    """Go on with those of the other's weights whose names and shapes are the model's too."""
-    mine = model.state_dict()
-    alike = {
-        key: value
-        for key, value in other.state_dict().items()
-        if key in mine and mine[key].shape == value.shape
-    }
+    """Go on with those of the other's weights whose names and shapes are the model's too; a model that takes them
+    elsewhere says so itself (`taken`)."""
+    mine, others = model.state_dict(), other.state_dict()
+    taken = getattr(model, "taken", None)
+    if taken is not None:
+        others = taken(others)
+    alike = {key: value for key, value in others.items() if key in mine and mine[key].shape == value.shape}
     model.load_state_dict(alike, strict=False)
 
 
