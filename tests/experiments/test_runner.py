@@ -45,6 +45,15 @@ def test_a_result_says_what_it_rests_on(result: Result) -> None:
     assert result.seconds == pytest.approx(sum(step.seconds for step in result.steps))
 
 
+def test_what_is_ready_is_taken_and_nothing_new_is_made(lab: Callable[..., Lab], said: list[str]) -> None:
+    nothing = run_experiment(MADE_UP, lab(ready=True))
+    assert nothing.cells["first", "R@1"] == Cell(why="not measured yet")
+    assert not nothing.steps
+    assert not said
+    whole = run_experiment(MADE_UP, lab())
+    assert run_experiment(MADE_UP, lab(ready=True)).cells["first", "R@1"] == whole.cells["first", "R@1"]
+
+
 def test_several_seeds_give_their_mean_and_an_interval(lab: Callable[..., Lab]) -> None:
     values = {1: 10.0, 2: 14.0, 3: 12.0}
     here = lab()

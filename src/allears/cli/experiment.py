@@ -73,6 +73,9 @@ def run(
         "", "--encoder", help="In place of the recipes' pretrained encoder: a hub name or a folder."
     ),
     vectors: str = typer.Option("", "--vectors", help="In place of the recipes' file of word vectors."),
+    ready: bool = typer.Option(
+        False, "--ready", help="Train and measure nothing: a cell that was not measured before says so."
+    ),
     study: Path | None = typer.Option(
         None, "--study", help="What `allears study export` wrote, for PEC's Table 2.", show_default=False
     ),
@@ -85,6 +88,7 @@ def run(
     allears experiment run pec-table-9
     allears experiment run all --small
     allears experiment run mime --device cuda --seeds 3
+    allears experiment run pec-table-7 --ready
     """
     from allears.experiments.lab import Lab
     from allears.experiments.registry import experiments
@@ -102,7 +106,7 @@ def run(
     setting = Setting(
         small=small, home=home or (SMALL_HOME if small else FULL_HOME), root=root,
         device=device or _device(small), seeds=seeds, encoder=encoder or default_encoder(), vectors=vectors,
-        study=study, repository=find_repository(),
+        study=study, ready=ready, repository=find_repository(),
     )  # fmt: skip
     lab = Lab(setting, lambda what: errors.print(what, highlight=False, markup=False))
     target = results or _results(None, small, setting.home)

@@ -119,6 +119,7 @@ class Lab:
                 self.trained(other)
             folder = self.place_of(run)
             if not (folder / FINISHED).is_file():
+                self._refuse_new(f"{run.name} was not trained yet")
                 self._train(run, folder)
         except AllearsError as error:
             self._failed[run] = str(error)
@@ -165,9 +166,11 @@ class Lab:
         """The record of a measurement: kept, or made now, training what it needs first."""
         self._refuse_again(measurement)
         try:
+            path = self._record_place(measurement)
+            if not path.is_file():
+                self._refuse_new("not measured yet")
             for run in measurement.runs:
                 self.trained(run)
-            path = self._record_place(measurement)
             if not path.is_file():
                 self._measure(measurement, path)
         except AllearsError as error:
@@ -233,6 +236,10 @@ class Lab:
         ):
             text = text.replace(str(place), name)
         return text
+
+    def _refuse_new(self, why: str) -> None:
+        if self.setting.ready:
+            raise AllearsError(why)
 
     def _refuse_again(self, asked: Run | Measurement) -> None:
         """What failed in this session fails again at once: twenty cells may ask for the same run."""

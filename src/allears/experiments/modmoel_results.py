@@ -27,7 +27,6 @@ ROWS: dict[str, tuple[Run, str]] = {
     "no persona, PEC-16": (variant("none"), LABELS_VALID),
     "persona last, with act": (variant("last", ("act",)), LABELS_VALID),
     "persona last, with intent": (variant("last", ("intent",)), LABELS_VALID),
-    "persona last, with act and intent": (variant("last", ("act", "intent")), LABELS_VALID),
     "MoEL, ED-32": (MOEL, "ed"),
 }
 # column -> how it is decoded, the measure, and a factor to the paper's unit

@@ -10,6 +10,7 @@ from allears.generation.bundled import has_voice
 from allears.generation.causal import KIND as LANGUAGE_MODEL
 from allears.generation.causal import SMOLLM2_FOLDER, open_smollm2
 from allears.generation.contract import Generator
+from allears.generation.decoding import VOICE_SETTINGS, Settings
 from allears.generation.language_models import SMOLLM2
 from allears.nn.runs import is_kind, load_run
 from allears.selection.bundle import CARD_FILE, BundleCard
@@ -30,10 +31,9 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
 
     Nothing else is put in the place of what was asked for.
     """
-    if str(name) == SMOLLM2 and device == "cpu":
-        return _with_reader(open_smollm2(), default_bundle())
     if str(name) == SMOLLM2:
-        return _with_reader(load_generator(SMOLLM2_FOLDER, device), default_bundle())
+        voice = open_smollm2() if device == "cpu" else load_generator(SMOLLM2_FOLDER, device)
+        return _with_reader(voice, default_bundle(), settings=VOICE_SETTINGS)
     folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
@@ -60,6 +60,7 @@ def _with_reader(
     bundle: Path,
     encoder: OnnxEncoder | None = None,
     tokenizer: WordPiece | None = None,
+    settings: Settings | None = None,
 ) -> Generator:
     """With the bundle's reader to choose strategies, where it has one that can; by the encoder that is open already."""
     if READER_CARD_FILE not in BundleCard.read(bundle).files:
@@ -68,4 +69,4 @@ def _with_reader(
     from allears.understanding.runtime import OnnxReader
 
     reader = OnnxReader.from_bundle(bundle, encoder, tokenizer)
-    return ReaderChooses(generator, reader) if STRATEGY.name in reader.card.heads else generator
+    return ReaderChooses(generator, reader, settings) if STRATEGY.name in reader.card.heads else generator

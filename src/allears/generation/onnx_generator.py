@@ -25,6 +25,7 @@ from allears.generation.contract import STRATEGIES, Generated, Likelihood, Promp
 from allears.generation.decoding import (
     PAL_ALPHAS,
     PAL_SETTINGS,
+    VOICE_SETTINGS,
     AlphaTable,
     Reorder,
     Settings,
@@ -94,9 +95,7 @@ class OnnxGenerator:
     company changes nothing. (It would save little: a CPU is busy with the words of one.)
     """
 
-    # Chosen on PESConv's valid split: as varied as what PAL writes, and no further from people's words (BLEU-2) than
-    # with PAL's own 0.5, with which a small decoder says the same few things.
-    own_settings = Settings(temperature=0.95, top_p=0.9, repetition_penalty=1.03)
+    own_settings = VOICE_SETTINGS
 
     def __init__(
         self,

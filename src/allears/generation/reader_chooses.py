@@ -19,9 +19,9 @@ STRATEGY = head("strategy")
 
 
 class ReaderChooses:
-    def __init__(self, generator: Generator, reader: ReadingModel):
+    def __init__(self, generator: Generator, reader: ReadingModel, settings: Settings | None = None):
         self.generator, self.reader = generator, reader
-        self.own_settings = settings_of(generator)
+        self.own_settings = settings or settings_of(generator)
 
     def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
         """For each prompt all strategies with their probabilities, likeliest first, whatever the prompt prescribes."""

@@ -23,7 +23,7 @@ from allears.generation.decoding.processors import (
     repetition_penalty,
 )
 from allears.generation.decoding.sampling import drawing, sample
-from allears.generation.decoding.settings import PAL_SETTINGS, Settings, write
+from allears.generation.decoding.settings import PAL_SETTINGS, VOICE_SETTINGS, Settings, write
 from allears.generation.decoding.streaming import Chosen, collect, likeliest, stream
 from allears.generation.decoding.two_branches import TwoBranches, interleaved
 from allears.generation.decoding.warps import temperature, top_k, top_p
@@ -32,6 +32,7 @@ __all__ = [
     "DECODINGS",
     "PAL_ALPHAS",
     "PAL_SETTINGS",
+    "VOICE_SETTINGS",
     "AlphaTable",
     "Array",
     "Chosen",
