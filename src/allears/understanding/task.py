@@ -13,25 +13,20 @@ from torch import Tensor
 
 from allears.conversation import Role, Turn
 from allears.corpora.ordinary import ordinary_turns
-from allears.errors import AllearsError
 from allears.metrics.classification import token_f1, top_hits
-from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.nn.low_rank import train_at_rank
-from allears.nn.weights import load_alike
 from allears.text.layout import Limits
-from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 from allears.understanding import saved
 from allears.understanding.answering import averaged
+from allears.understanding.building import HeadOptions, ModelOptions, build_reader, chosen_heads, taken_over
 from allears.understanding.calibration import fit_temperature
 from allears.understanding.dataset import ReadingDataset
 from allears.understanding.frozen import FrozenReadings, bundle_reading, model_reading, read_once
-from allears.understanding.heads import Head, head
+from allears.understanding.heads import Head
 from allears.understanding.labels import RISKS
 from allears.understanding.losses import label_loss, rationale_loss
-from allears.understanding.reader import Reader
 from allears.understanding.reading import Reading
 
 ALIKE = 16  # batches whose readings are sorted by length among themselves
@@ -57,63 +52,6 @@ class DataOptions:
     failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well).
-
-    `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. Rationales,
-    which need the states of single tokens, are learned by those of `heads.pointing` alone. `read_with` names a bundle
-    exported from that encoder: what its int8 graph says is then what the heads learn from, and reading is faster on
-    a CPU.
-
-    `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
-
-    `rank` lets every matrix of the encoder learn a change of that rank alone, and its biases and norms; that is what a
-    bundle stores of a screen. With `read_with` the matrices begin as that bundle has them, and cutting the change loses
-    nothing. Such a change wants about ten times the learning rate of whole matrices.
-    """
-
-    encoder: str = ""
-    start: str = ""
-    layers: int = 0
-    rank: int = 0
-    frozen: bool = False
-    read_with: str = ""
-    hidden: int = 0
-    pooling: str = "mean"
-    dropout: float = 0.1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadOptions:
-    """Which heads are learned, and how they share the encoder.
-
-    In an epoch a head has batches in proportion to its size to the power of `share`: 1 is as they come, 0 the
-    same number for each. `weighting` is "size" (that alone) or "uncertainty" (each loss's weight is learned).
-
-    `informed` heads are told the facts of a conversation beside its words (`conversation_facts.py`). `learned` are
-    those of `names` that learn, where not all do: the others are taken over from the reader in `model.start`.
-
-    `pointing`, for a frozen encoder, are those that learn where a response shows what they say (EPITOME). With it and
-    without `learned` nothing else learns: all labels are given as by the reader in `model.start`. To say where, the
-    scores of `pointing_window` neighbouring tokens are averaged.
-    """
-
-    names: tuple[str, ...]
-    informed: tuple[str, ...] = ()
-    learned: tuple[str, ...] = ()
-    pointing: tuple[str, ...] = ()
-    pointing_window: int = 1
-    share: float = 0.5
-    weighting: str = "size"
-    label_smoothing: float = 0.0
-    rationale_weight: float = 0.5
-
-    def learns(self, name: str) -> bool:
-        """Whether a head learns its labels."""
-        return name in (self.learned or (() if self.pointing else self.names))
-
-
 class UnderstandingTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "heads", "limits"})
@@ -122,7 +60,7 @@ class UnderstandingTask:
         self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
         model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        heads = _heads(self.wanted, model)
+        heads = chosen_heads(self.wanted, model)
         self.heads = [
             each for each in heads if self.wanted.learns(each.name) or each.name in self.wanted.pointing
         ]
@@ -136,7 +74,7 @@ class UnderstandingTask:
             pointing=self.wanted.pointing,
         )
         self.card = replace(self.card, window=self.wanted.pointing_window)
-        self.temperatures = _taken_over(model, heads, self.wanted)
+        self.temperatures = taken_over(model, heads, self.wanted)
         self.train = [
             self._dataset(
                 [
@@ -357,116 +295,3 @@ def batches_per_head(sizes: Sequence[int], batch: int, share: float) -> list[int
     weights = np.array(sizes, np.float64) ** share
     whole = max(len(sizes), sum(sizes) // batch)
     return [max(1, round(part)) for part in whole * weights / weights.sum()]
-
-
-def build_reader(
-    wanted: ModelOptions,
-    limits: Limits,
-    heads: Sequence[Head],
-    *,
-    uncertainty: bool = False,
-    informed: Sequence[str] = (),
-    pointing: Sequence[str] = (),
-) -> tuple[Reader, saved.ReaderCard, WordPiece]:
-    """The reader a recipe asks for, before training, with its tokenizer."""
-    encoder, tokenizer, other = _encoder(wanted)
-    if wanted.layers:
-        encoder = encoder.first_layers(wanted.layers)
-    options = {
-        "multi_label": [each.name for each in heads if each.multi_label],
-        "rationales": [
-            each.name for each in heads if each.rationales and (not wanted.frozen or each.name in pointing)
-        ],
-        "hidden": wanted.hidden,
-        "pooling": wanted.pooling,
-        "dropout": wanted.dropout,
-        "uncertainty": uncertainty,
-        **({"informed": list(informed)} if informed else {}),
-    }
-    card = saved.ReaderCard({each.name: each.labels for each in heads}, limits, encoder.config, options)
-    model = saved.build(card, encoder)
-    if other is not None:  # go on with the heads that are the same
-        load_alike(model, other)
-    if wanted.rank:
-        _learn_at_rank(model, wanted)
-    return model, card, tokenizer
-
-
-def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
-    if wanted.rank < 0:
-        raise AllearsError(f"recipe: model.rank is 1 or more (0: whole matrices learn), got {wanted.rank}")
-    if wanted.frozen:
-        raise AllearsError("recipe: model.frozen leaves the encoder as it is; leave model.rank out")
-    if wanted.read_with:
-        from allears.selection.stored_matrices import begin_as_stored
-
-        begin_as_stored(model.encoder, wanted.read_with)
-    train_at_rank(model.encoder, wanted.rank)
-
-
-def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
-    if wanted.start and saved.is_reader(wanted.start):
-        reader = saved.load(wanted.start)
-        return reader.model.encoder, reader.tokenizer, reader.model
-    if wanted.start:
-        from allears.selection import saved as selection
-
-        start = selection.load(wanted.start)
-        encoder, tokenizer = getattr(start.model, "encoder", None), start.tokenizer
-        if not isinstance(encoder, Encoder) or not isinstance(tokenizer, WordPiece):
-            raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
-        return encoder, tokenizer, None
-    if wanted.encoder:
-        return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
-    raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
-
-
-def _heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
-    if not wanted.names:
-        raise AllearsError('recipe: [heads] needs at least one of them: names = ["ed-emotion"]')
-    if len(set(wanted.names)) < len(wanted.names):
-        raise AllearsError("recipe: heads.names has a head twice")
-    if wanted.weighting not in ("size", "uncertainty"):
-        raise AllearsError(f"recipe: heads.weighting is 'size' or 'uncertainty', got {wanted.weighting!r}")
-    for what in ("informed", "learned", "pointing"):
-        unknown = [name for name in getattr(wanted, what) if name not in wanted.names]
-        if unknown:
-            raise AllearsError(f"recipe: heads.{what} has {unknown[0]!r}, which heads.names has not")
-    blind = [name for name in wanted.pointing if not head(name).rationales]
-    if blind:
-        raise AllearsError(f"recipe: heads.pointing has {blind[0]!r}, whose corpus has no rationales")
-    if wanted.pointing and not model.frozen:
-        raise AllearsError(
-            "recipe: heads.pointing is for model.frozen = true; otherwise every head with rationales points"
-        )
-    if wanted.pointing_window < 1 or wanted.pointing_window % 2 == 0:
-        raise AllearsError(
-            f"recipe: heads.pointing_window is an odd number of tokens, 1 or more; got {wanted.pointing_window}"
-        )
-    return [head(name) for name in wanted.names]
-
-
-def _taken_over(model: ModelOptions, heads: Sequence[Head], wanted: HeadOptions) -> dict[str, float]:
-    """The temperatures of the heads whose labels do not learn; an error unless `start` has those very heads."""
-    kept = [each for each in heads if not wanted.learns(each.name)]
-    if not kept:
-        return {}
-    if not saved.is_reader(model.start):
-        raise AllearsError(
-            f"recipe: the head {kept[0].name} does not learn, so model.start must be a reader that has it"
-        )
-    start = saved.load(model.start)
-    for each in kept:
-        start.needs(each.name)
-        if (each.name in start.card.informed) != (each.name in wanted.informed):
-            raise AllearsError(
-                f"recipe: the head {each.name} of model.start has another form; heads.informed must name it "
-                "here where it does so there, and only there"
-            )
-        if start.card.options.get("hidden", 0) != model.hidden:
-            raise AllearsError(
-                f"recipe: the head {each.name} of model.start has another form; model.hidden must be "
-                f"{start.card.options.get('hidden', 0)} as there"
-            )
-    known = start.card.temperatures
-    return {each.name: known[each.name] for each in kept if each.name in known}
