@@ -124,9 +124,9 @@ class Listener:
         `voice` writes replies of its own beside them: the bundle's, if it has one; or another (`voices.py`).
 
         The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
-        themselves is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
+        themselves and lasts is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
         """
-        from allears.understanding.persona.copying import CopyingExtractor
+        from allears.understanding.persona.noting import NotingExtractor
         from allears.understanding.persona.runtime import OnnxExtractor
         from allears.understanding.runtime import OnnxReader
 
@@ -137,7 +137,7 @@ class Listener:
         reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
         if persona not in PERSONA:
             raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
-        extractor: PersonaExtractor = CopyingExtractor()
+        extractor: PersonaExtractor = NotingExtractor()
         if persona == "written":
             extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
         lines: list[Line] = shipped_pool() if shipped else []

@@ -18,7 +18,7 @@ from allears.understanding.export import export_together
 from allears.understanding.heads import head
 from allears.understanding.persona import runtime
 from allears.understanding.persona.constraint import Lexicon
-from allears.understanding.persona.copying import CopyingExtractor
+from allears.understanding.persona.noting import NotingExtractor
 from allears.understanding.persona.runtime import OnnxExtractor
 from allears.understanding.saved import ReaderCard, TorchReader
 from allears.understanding.saved import build as build_reader
@@ -144,7 +144,7 @@ def test_several_people_at_once_are_remembered_as_each_would_be_alone(listener: 
 
 def test_without_an_extractor_in_the_bundle_sentences_are_kept_as_they_are(folder: Path):
     listener = listener_of(folder, "without")
-    assert isinstance(listener.extractor, CopyingExtractor)
+    assert isinstance(listener.extractor, NotingExtractor)
     reply = listener.respond("I have a boat in Oslo.")
     assert [each.text for each in reply.why.learned] == ["I have a boat in Oslo."]
 

@@ -15,10 +15,11 @@ class CopyingExtractor:
     """Sentences in the first person that are no questions and say something."""
 
     def extract(self, utterances: Sequence[str]) -> list[tuple[str, ...]]:
-        return [tuple(filter(_tells, sentences(utterance))) for utterance in utterances]
+        return [tuple(filter(tells, sentences(utterance))) for utterance in utterances]
 
 
-def _tells(sentence: str) -> bool:
+def tells(sentence: str) -> bool:
+    """Whether it is no question, in the first person, and has something in it."""
     return (
         not sentence.endswith("?")
         and not SINGULAR.isdisjoint(plain_words(sentence))
