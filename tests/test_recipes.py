@@ -46,14 +46,14 @@ def made_up_examples(*_: Any, **__: Any) -> list[Example]:
 def test_its_heads_are_known_and_build_a_reader(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "allears.understanding.task"
+    module = "allears.understanding.building"
     monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder(num_hidden_layers=12))
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
     monkeypatch.setattr(
         "allears.understanding.heads.Head.read", lambda self, *_, **__: [Reading(turns, (self.labels[0],))]
     )
-    monkeypatch.setattr(f"{module}.ordinary_turns", lambda *_, **__: ["my cat was lost"])
+    monkeypatch.setattr("allears.understanding.task.ordinary_turns", lambda *_, **__: ["my cat was lost"])
     recipe = read_recipe(path)
     model, heads = dict(recipe.tables["model"]), dict(recipe.tables["heads"])
     if model.pop("start", ""):
