@@ -77,6 +77,7 @@ def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: py
     model = dict(recipe.tables["model"])
     if model.pop("start", ""):  # another recipe's run: the encoder in it stands for all of it
         model["encoder"] = "the other run's"
+    model.pop("vectors", "")  # a file among the corpora
     parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
     elsewhere = ("negatives", "prepend")  # they need other runs, and a classifier fitted on a corpus
     tables = {name: table for name, table in recipe.tables.items() if name not in elsewhere}

@@ -59,7 +59,8 @@ EXPERIMENT = Experiment(
         "The column PEC is all of them, not only the two halves.",
         "The valid split; the paper has its test split.",
         "The encoder is gte-small (33M parameters), pretrained on dialogue; the paper's is BERT-base (110M).",
-        "Word models start without fastText vectors.",
+        "Word models start without fastText vectors; the HLSTM measured here also without GloVe's, which its "
+        "recipe names now.",
     ),
     claims=(
         Claim(

@@ -13,7 +13,6 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from allears.corpora import data_root
 from allears.errors import AllearsError
 from allears.generation.decoding import Settings
 from allears.generation.empathetic import NOT_KNOWN, Learning, parameter_count
@@ -37,6 +36,7 @@ from allears.nn.weights import load_alike
 from allears.text.layout import Limits
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.vectors import vectors_file
 from allears.training.workers import Workers
 
 EVALUATION_BATCH = 64
@@ -271,7 +271,7 @@ def build_model(
             raise AllearsError(
                 'recipe: model.vectors are of whole words; use them with model.vocabulary = "words"'
             )
-        model.words.lay_vectors(tokenizer.words_, _vectors(wanted.vectors, root))
+        model.words.lay_vectors(tokenizer.words_, vectors_file(wanted.vectors, root))
     return model, card, tokenizer
 
 
@@ -295,16 +295,6 @@ def _reading_encoder(name: str) -> tuple[Encoder, Any]:
     if (best(name) / "model.json").is_file():
         return run_encoder(name)
     return Encoder.from_pretrained(name), encoder_tokenizer(name)
-
-
-def _vectors(name: str, root: str) -> Path:
-    for place in (Path(name), data_root(root or None) / name):
-        if place.is_file():
-            return place
-    raise AllearsError(
-        f"recipe: model.vectors {name!r}: no such file, here or in ALLEARS_DATA; give a file in the GloVe layout, "
-        'or vectors = "" to start from chance'
-    )
 
 
 def _check_shares(data: EmpatheticDataOptions, loss: LossOptions) -> None:

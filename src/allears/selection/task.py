@@ -26,6 +26,7 @@ from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordVocabulary
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.vectors import vectors_file
 from allears.training.workers import Workers
 
 
@@ -107,7 +108,7 @@ class SelectionTask:
             self.prepend = Prepend.build(**asdict(asked), root=root, folder=folder / "best")
             train = _in_front(train, self.prepend)
         torch.manual_seed(self.options.seed)
-        self.model, self.card, self.tokenizer = build_model(wanted, limits, train)
+        self.model, self.card, self.tokenizer = build_model(wanted, limits, train, self.data.root)
         if self.prepend is not None:
             self.card = replace(self.card, prepend=self.prepend.settings)
         layout = Layout(self.model.nested_context, self.model.nested_persona)
@@ -233,17 +234,17 @@ def _device() -> str:
 
 
 def build_model(
-    wanted: ModelOptions, limits: Limits, train: list[Example]
+    wanted: ModelOptions, limits: Limits, train: list[Example], root: str = ""
 ) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
     """The model a recipe asks for, before training, with its tokenizer."""
     saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
     if wanted.name in saved.WORD_MODELS:
-        return _word_model(wanted, limits, train)
+        return _word_model(wanted, limits, train, root)
     return _encoder_model(wanted, limits)
 
 
 def _word_model(
-    wanted: ModelOptions, limits: Limits, train: list[Example]
+    wanted: ModelOptions, limits: Limits, train: list[Example], root: str
 ) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
     vocabulary = WordVocabulary().fit(
         text
@@ -255,7 +256,7 @@ def _word_model(
     if hasattr(model, "set_words"):
         model.set_words(vocabulary.words_)
     if wanted.vectors:
-        model.load_vectors(vocabulary.words_, wanted.vectors)
+        model.load_vectors(vocabulary.words_, vectors_file(wanted.vectors, root))
     return model, card, vocabulary
 
 
