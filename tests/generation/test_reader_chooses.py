@@ -57,6 +57,21 @@ def test_all_strategies_are_told_likeliest_first_whatever_is_prescribed():
     assert {name for name, _ in ranked} == set(STRATEGIES)
 
 
+def test_a_conversation_is_read_once():
+    asked: list[int] = []
+
+    class Counts(Reads):
+        def probabilities(self, head, readings):
+            asked.append(len(readings))
+            return super().probabilities(head, readings)
+
+    voice = ReaderChooses(Writes(), Counts())
+    first = voice.strategies([prompt(1), prompt(3), prompt(1)])
+    assert voice.strategies([prompt(3), prompt(5)])[0] == first[1]
+    voice.generate([prompt(5), prompt(1)])
+    assert asked == [2, 1]
+
+
 def test_likelihood_is_the_generators():
     voice = ReaderChooses(Writes(), Reads())
     assert voice.log_likelihood([prompt(1)], ["two words"]) == [Likelihood(-2.0, 2)]

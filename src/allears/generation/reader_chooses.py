@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from allears.conversation import Turn
 from allears.generation.contract import Generated, Generator, Likelihood, Prompt, Seed, settings_of
 from allears.generation.decoding import PAL_SETTINGS, AlphaTable, Settings
 from allears.generation.replies import ranked_strategies
@@ -16,17 +17,25 @@ from allears.understanding.heads import head, strategy_reading
 from allears.understanding.loading import ReadingModel
 
 STRATEGY = head("strategy")
+MOST_KNOWN = 4096  # conversations whose strategies are kept: who measures asks for them twice
+Ranked = tuple[tuple[str, float], ...]
 
 
 class ReaderChooses:
     def __init__(self, generator: Generator, reader: ReadingModel, settings: Settings | None = None):
         self.generator, self.reader = generator, reader
         self.own_settings = settings or settings_of(generator)
+        self._known: dict[tuple[Turn, ...], Ranked] = {}
 
-    def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
+    def strategies(self, prompts: Sequence[Prompt]) -> list[Ranked]:
         """For each prompt all strategies with their probabilities, likeliest first, whatever the prompt prescribes."""
-        likely = self.reader.probabilities(STRATEGY, [strategy_reading(prompt.turns) for prompt in prompts])
-        return [ranked_strategies(row) for row in likely.tolist()]
+        known = self._known
+        new = [turns for turns in dict.fromkeys(prompt.turns for prompt in prompts) if turns not in known]
+        if new:
+            likely = self.reader.probabilities(STRATEGY, [strategy_reading(turns) for turns in new])
+            known = known | dict(zip(new, map(ranked_strategies, likely.tolist()), strict=True))
+            self._known = dict(list(known.items())[-MOST_KNOWN:])
+        return [known[prompt.turns] for prompt in prompts]
 
     def generate(
         self,
