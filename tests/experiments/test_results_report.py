@@ -159,7 +159,7 @@ A, B = ("a", "x"), ("b", "x")
     [
         (Cell(3.0, 2.5, 3.5), Cell(2.0, 1.5, 2.4), Word.HELD),
         (Cell(3.0, 2.0, 4.0), Cell(2.5, 1.5, 3.5), Word.LEANS),
-        (Cell(3.0), Cell(2.0), Word.LEANS),
+        (Cell(3.0), Cell(2.0), Word.BARE),
         (Cell(2.0, 1.9, 2.1), Cell(2.0, 1.9, 2.1), Word.FAILED),
         (Cell(1.0), Cell(2.0), Word.FAILED),
         (Cell(1.0), Cell(why="nobody knows"), Word.UNKNOWN),

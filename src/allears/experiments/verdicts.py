@@ -13,6 +13,7 @@ from allears.experiments.contract import Cell, Claim, Experiment, Key, Result
 class Word(StrEnum):
     HELD = "held"
     LEANS = "held, but within the intervals"
+    BARE = "held, with no interval to tell"
     FAILED = "did not hold"
     UNKNOWN = "not known"
     NOT_RUN = "not run yet"
@@ -28,8 +29,8 @@ class Verdict:
 
 
 def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
-    """Held: every step goes down by more than the two intervals; leans: it goes down, but by less (or there are no
-    intervals to tell); failed: a step does not go down."""
+    """Held: every step goes down by more than the two intervals; leans: it goes down, but by less; bare: it goes down,
+    and there is no interval to tell by how much it should; failed: a step does not go down."""
     found = [
         Cell(each) if isinstance(each, float | int) else cells.get(each, Cell()) for each in claim.falling
     ]
@@ -38,8 +39,8 @@ def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
         empty = next(each for each in found if not isinstance(each.value, float | int))
         return Verdict(claim, Word.UNKNOWN, numbers, empty.why)
     steps = [_step(high, low) for high, low in pairwise(found)]
-    word = Word.FAILED if Word.FAILED in steps else Word.LEANS if Word.LEANS in steps else Word.HELD
-    return Verdict(claim, word, numbers)
+    worst = next(word for word in (Word.FAILED, Word.LEANS, Word.BARE, Word.HELD) if word in steps)
+    return Verdict(claim, worst, numbers)
 
 
 def _step(upper: Cell, lower: Cell) -> Word:
@@ -48,8 +49,9 @@ def _step(upper: Cell, lower: Cell) -> Word:
         return Word.FAILED
     bottom = high if upper.low is None else upper.low
     top = low if lower.high is None else lower.high
-    told = upper.low is not None or lower.high is not None
-    return Word.HELD if told and bottom > top else Word.LEANS
+    if upper.low is None and lower.high is None:
+        return Word.BARE
+    return Word.HELD if bottom > top else Word.LEANS
 
 
 def _number(value: float | str | None) -> float:

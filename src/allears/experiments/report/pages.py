@@ -148,7 +148,10 @@ def _commands(experiment: Experiment, result: Result | None) -> tuple[str, ...]:
 
 
 def build_front(experiments: Sequence[Experiment], results: Mapping[str, Result]) -> Front:
-    judged = [(each, verdict) for each in experiments for verdict in verdicts(each, results.get(each.name))]
+    found = [(each, verdict) for each in experiments for verdict in verdicts(each, results.get(each.name))]
+    judged = sorted(
+        found, key=lambda pair: list(Word).index(pair[1].word)
+    )  # what held first, what was not run last
     counts = {word: sum(verdict.word is word for _, verdict in judged) for word in Word}
     run = [results[each.name] for each in experiments if each.name in results]
     filled = sum(cell.value is not None for result in run for cell in result.cells.values())
@@ -162,7 +165,7 @@ def build_front(experiments: Sequence[Experiment], results: Mapping[str, Result]
     badge = (
         "results: small run"
         if small
-        else f"claims: {counts[Word.HELD] + counts[Word.LEANS]} of {len(judged)} held"
+        else f"claims: {sum(counts[word] for word in (Word.HELD, Word.LEANS, Word.BARE))} of {len(judged)} held"
     )
     return Front(summary, badge, small, len(run), tuple(judged), _contents(experiments, results))
 
