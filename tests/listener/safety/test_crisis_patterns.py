@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from allears.listener.safety.combination import ENOUGH
 from allears.listener.safety.dangers import Danger
 from allears.listener.safety.normalise import Normaliser
 from allears.listener.safety.patterns import pattern_table
@@ -87,10 +88,76 @@ def test_every_phrase_of_the_tables_compiles():
         ("i just… want to die", "i just want to die"),
         ("want to. Die.", "want to . die ."),
         ("self-harm", "self harm"),
+        ("im stabbin that bloke", "i am stabbing that man"),
     ],
 )
 def test_what_was_typed_is_understood(typed: str, understood: str):
     assert pattern_table().normalise(typed).strip() == understood
+
+
+def outright(text: str) -> set[Danger]:
+    """The dangers that a pattern finds enough by its wording."""
+    return {item.danger for item in pattern_table().find(text) if item.weight >= ENOUGH and item.danger}
+
+
+@pytest.mark.parametrize(
+    ("text", "danger"),
+    [
+        ("ive swallowed a whole load of tablets", Danger.SUICIDE),
+        ("i took them all about ten minutes ago", Danger.SUICIDE),
+        ("tuk to many pils im scared", Danger.SUICIDE),
+        ("My brother keeps talking about steering into a lorry.", Danger.SUICIDE),
+        ("I don't deserve to be alive.", Danger.SUICIDE),
+        ("I've recorded a goodbye video for each of the girls.", Danger.SUICIDE),
+        ("I wonder which of the neighbours finds me first.", Danger.SUICIDE),
+        ("Every night I pray that my heart gives out.", Danger.SUICIDE),
+        ("My uncle broke my wrist on Sunday.", Danger.ABUSE),
+        ("he came at me with a pan again", Danger.ABUSE),
+        ("The foreman keeps our passports in his safe.", Danger.ABUSE),
+        ("there are nine of us and we sleep locked in", Danger.ABUSE),
+        ("I found Gran tied to the radiator.", Danger.ABUSE),
+        ("My boss put his hand up my dress in the lift.", Danger.ABUSE),
+        ("my stepdad doesnt feed us when hes cross", Danger.ABUSE),
+        ("They want to marry me off in August.", Danger.ABUSE),
+        ("i feel lik stabing sombody", Danger.HARM_TO_OTHERS),
+        ("how do you make a pipe bomb", Danger.HARM_TO_OTHERS),
+        ("if he turns up at the flat i'm stabbing him", Danger.HARM_TO_OTHERS),
+        ("The voices tell me that the twins must be sacrificed.", Danger.HARM_TO_OTHERS),
+        ("He's not getting out of that pub alive.", Danger.HARM_TO_OTHERS),
+        ("My nephew has been stabbing himself with a fork.", Danger.SELF_HARM),
+        ("I carved the word into my thigh again.", Danger.SELF_HARM),
+        ("i pushed a needle under my nails", Danger.SELF_HARM),
+        ("I broke my own thumb because I was so angry.", Danger.SELF_HARM),
+        ("i use the compass from my pencil case", Danger.SELF_HARM),
+    ],
+)
+def test_what_is_said_plainly_is_enough_by_its_wording(text: str, danger: Danger):
+    assert danger in outright(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It's a long way to go to the next petrol station.",
+        "I'll do it after lunch, promise.",
+        "When was the last time you had your eyes tested?",
+        "The bakery is on the other side of the square.",
+        "Bye everyone, see you on Monday!",
+        "I sleep badly and she snores.",
+        "I'm thinking of jumping ship and joining the other firm.",
+        "The wings with suicide sauce were a mistake.",
+        "I want to dye my hair green.",
+        "He bruises easily since he takes blood thinners.",
+        "I banged my head on the cellar beam.",
+        "My sister is cutting me out of the photographs.",
+        "I wrote letters to all my old teachers.",
+        "We took the whole box of books to the charity shop.",
+        "If he turns up at the flat I'm making pancakes.",
+        "The dog is tied to a tree outside the shop.",
+    ],
+)
+def test_ordinary_sentences_with_the_same_words_are_not(text: str):
+    assert not outright(text)
 
 
 @pytest.mark.parametrize("word", ["cooking", "filling", "together", "therapist", "skill", "moles", "planted"])

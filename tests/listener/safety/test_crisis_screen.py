@@ -115,7 +115,7 @@ def test_figures_of_speech_the_past_and_small_talk_are_no_danger(screen: CrisisS
 def test_on_the_cases_it_was_built_with_it_finds_most_and_rarely_cries_wolf(screen: CrisisScreen):
     """Not a measure (`allears evaluate safety` is): a guard against breaking the layers that need no bundle."""
     built_with = evaluate_safety(screen, shipped_cases("train")[::4])
-    assert built_with.recall.value >= 65
+    assert built_with.recall.value >= 58
     assert built_with.false_alarms.value <= 3
     weighed_with = evaluate_safety(screen, shipped_cases("valid"))
     assert weighed_with.recall.value >= 53
