@@ -43,6 +43,22 @@ def test_nearly_the_same_words_fall_far_back():
     assert order([twin, fresh], moment("Bad day", "Can you tell me what happened?", "no"))[0] == fresh.text
 
 
+def test_nobody_is_told_of_a_death_that_was_not_spoken_of():
+    grave = Proposal("The one you loved has died. What was she like?", "pool", strategy="Question")
+    other = Proposal("What do you miss most?", "pool", strategy="Question")
+    assert order([grave, other], moment("We were together for six years"), [3, 0])[0] == other.text
+    assert order([grave, other], moment("She passed away in May"), [3, 0])[0] == grave.text
+
+
+def test_what_was_just_told_is_not_asked_for():
+    asking = Proposal("How long were you two together?", "pool")
+    other = Proposal("What do you miss most?", "pool")
+    assert order([asking, other], moment("He left me", "Oh", "We had six years"), [2, 0])[0] == other.text
+    assert order([asking, other], moment("He left me"), [2, 0])[0] == asking.text
+    many = Proposal("How many times have you told him?", "pool")
+    assert order([many, other], moment("I told him three times already"), [2, 0])[0] == other.text
+
+
 def test_a_reply_that_presumes_falls_behind_one_that_does_not():
     presuming = Proposal("Your dog was lucky to have you.", "pool")
     open_ended = Proposal("Who was it that you lost?", "pool")

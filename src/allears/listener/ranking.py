@@ -19,6 +19,7 @@ from allears.conversation import Role, Turn
 from allears.listener.contract import IN_CHARACTER, PLAIN, REFLECTION, SMALL_VOICES, Likely, Proposal, Ranked
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
+from allears.listener.unfit import asks_for_what_was_told
 from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
 from allears.understanding.labels import POLARITY_OF
 
@@ -28,6 +29,9 @@ TELLING = (
     "Reflection of feelings",
 )  # strategies that tell the person about themselves
 UNASKED = ("Affirmation and Reassurance", "Providing Suggestions", "Information", "Self-disclosure")
+# Nobody is told of a death that was not spoken of; the second words speak of one, too.
+DEATH = stems(["died dies dying dead death funeral buried bury widow widowed widower"])
+OF_DEATH = DEATH | stems(["lost loss passed gone grief grieve grieving mourn mourning grave goodbye missing"])
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
@@ -51,6 +55,7 @@ class Weights:
         0.6  # and more if it names a person, a thing or an event: that is what the person is there for
     )
     repeated: float = 4.0  # said already, or nearly
+    answered: float = 4.0  # if it asks for what the person has just told
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5
     hears_first: float = 0.5  # a question that begins with what was heard
@@ -125,7 +130,8 @@ class _Known:
     good: float  # how likely what was said is something good
     said: tuple[str, ...]  # by us
     everything: frozenset[str]  # stems of all that was said
-    lately: frozenset[str]  # of the person's last turns
+    told: tuple[str, ...]  # the person's last turns
+    lately: frozenset[str]  # stems of those
     our_last: frozenset[str]  # of our last replies, without what the person took up
     openings: frozenset[tuple[str, ...]]
     told_a_lot: bool
@@ -143,6 +149,7 @@ class _Known:
             positive(moment.emotions),
             said,
             stems((*(turn.text for turn in moment.turns), *moment.listener)),
+            tuple(heard[-2:]),
             lately,
             stems(said[-3:]) - lately,
             frozenset(opening(text) for text in said[-4:]),
@@ -174,6 +181,8 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
         if any(OTHER_OF.get(word, "") in known.everything for word in new):
             parts.append(("takes one thing for another", -weights.mistaken))
+    if DEATH & stems([proposal.text]) and not OF_DEATH & mentioned:
+        parts.append(("speaks of a death that nobody told of", -weights.mistaken))
     own = telling(proposal.text)
     strange = own - mentioned - new
     parts += _far(proposal, strange, weights)
@@ -209,6 +218,8 @@ def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tup
     again = telling(proposal.text) & known.our_last
     if again:
         parts.append(("on the same thing as an earlier reply", -weights.same_thing * min(2, len(again))))
+    if asks_for_what_was_told(proposal.text, known.told):
+        parts.append(("asks for what was told", -weights.answered))
     if opening(proposal.text) in known.openings:
         parts.append(("begins like an earlier reply", -weights.same_opening))
     return parts

@@ -91,6 +91,14 @@ _TO_COME = re.compile(
 )
 _HOW_IT_WAS = re.compile(r"\bhow (did (it|that|they) go|was (it|that))\b", re.IGNORECASE)
 _HOW_OLD, _HOW_MANY = (re.compile(rf"\bhow {word}\b", re.IGNORECASE) for word in ("old", "many"))
+_HOW_LONG = re.compile(
+    r"\bhow long\b|\bsince when\b|\bwhen did (it|this|that|you|they|he|she)\b", re.IGNORECASE
+)
+_SO_LONG = re.compile(
+    rf"\b(\d+|a|few|couple of|several|{'|'.join(_NUMBERS.split())}) (second|minute|hour|day|week|month|year|decade)s?\b"
+    r"|\b(since|ago|yesterday|last (night|week|month|year|summer|winter|spring|autumn|fall)|all my life|always)\b",
+    re.IGNORECASE,
+)
 _WHAT_IS = re.compile(
     r"(?:oh|hi|so|wow|no|\W)*\b(?:what|who)(?: is|'s| was| are| were) (?:the|your|a) ([a-z]+)\?$",
     re.IGNORECASE,
@@ -154,14 +162,20 @@ def _asks_in_vain(text: str, known: Sequence[str], last: str) -> str:
         return "asks nothing"
     if _PAPERS.search(text):
         return "asks for a name or an age, as for a form"
-    if (_HOW_OLD.search(text) and any(map(_AGE.search, known))) or (
-        _HOW_MANY.search(text) and any(map(_NUMBER.search, known))
-    ):
+    if asks_for_what_was_told(text, known):
         return "asks for what was told"
     if _HOW_IT_WAS.search(text) and _TO_COME.search(last):
         return "asks how it was before it came"
     what = _WHAT_IS.match(text)
     return "asks what a thing is" if what and stems([what[1]]) <= stems(known) else ""
+
+
+def asks_for_what_was_told(text: str, told: Sequence[str]) -> bool:
+    """How old, how many or how long, where that was said."""
+    return any(
+        asked.search(text) and any(map(answer.search, told))
+        for asked, answer in ((_HOW_OLD, _AGE), (_HOW_MANY, _NUMBER), (_HOW_LONG, _SO_LONG))
+    )
 
 
 def against_the_mood(text: str, request: Request) -> bool:
