@@ -20,7 +20,7 @@ from allears.generation.evaluate import evaluate_generation
 from allears.generation.examples import GenerationExample, read_examples
 from allears.generation.filtering import reader_filter
 from allears.generation.torch_generator import TorchGenerator, prepared
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
@@ -315,11 +315,7 @@ def run_encoder(folder: str) -> tuple[Encoder, WordPiece]:
 
     kinds = {reading.is_reader: reading.load, extraction.is_extractor: extraction.load}
     load: Any = next((found for is_one, found in kinds.items() if is_one(folder)), selection.load)
-    run = load(folder)
-    encoder = getattr(run.model, "encoder", None)
-    if not isinstance(encoder, Encoder) or not isinstance(run.tokenizer, WordPiece):
-        raise AllearsError(f"recipe: model.start {folder!r} has no encoder to go on from")
-    return encoder, run.tokenizer
+    return encoder_of(load(folder), folder)
 
 
 def _fits(encoder: Any, limits: Limits) -> None:

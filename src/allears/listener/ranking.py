@@ -181,9 +181,9 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
         if any(OTHER_OF.get(word, "") in known.everything for word in new):
             parts.append(("takes one thing for another", -weights.mistaken))
-    if DEATH & stems([proposal.text]) and not OF_DEATH & mentioned:
-        parts.append(("speaks of a death that nobody told of", -weights.mistaken))
     own = telling(proposal.text)
+    if own & DEATH and not mentioned & OF_DEATH:
+        parts.append(("speaks of a death that nobody told of", -weights.mistaken))
     strange = own - mentioned - new
     parts += _far(proposal, strange, weights)
     if proposal.source == REFLECTION:

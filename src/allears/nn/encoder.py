@@ -115,3 +115,11 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
     with TemporaryDirectory() as folder:
         tokenizer.backend_tokenizer.save(f"{folder}/tokenizer.json")
         return WordPiece(folder)
+
+
+def encoder_of(run: Any, name: str) -> tuple[Encoder, WordPiece]:
+    """The encoder inside an opened run, with its tokenizer; `name` is what the recipe's model.start calls the run."""
+    encoder = getattr(run.model, "encoder", None)
+    if not isinstance(encoder, Encoder) or not isinstance(run.tokenizer, WordPiece):
+        raise AllearsError(f"recipe: model.start {name!r} has no encoder to go on from")
+    return encoder, run.tokenizer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from allears.errors import AllearsError
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.low_rank import train_at_rank
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
@@ -125,11 +125,7 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
     if wanted.start:
         from allears.selection import saved as selection
 
-        start = selection.load(wanted.start)
-        encoder, tokenizer = getattr(start.model, "encoder", None), start.tokenizer
-        if not isinstance(encoder, Encoder) or not isinstance(tokenizer, WordPiece):
-            raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
-        return encoder, tokenizer, None
+        return *encoder_of(selection.load(wanted.start), wanted.start), None
     if wanted.encoder:
         return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")

@@ -15,7 +15,7 @@ from torch import Tensor
 from allears.corpora import data_root
 from allears.errors import AllearsError
 from allears.metrics.rouge import rouge_l
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.weights import load_alike
 from allears.text.tokenizer import WordPiece
 from allears.training.loop import Backward
@@ -230,11 +230,7 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Extractor | None
         from allears.understanding import saved as reading
 
         loaded = reading.load if reading.is_reader(wanted.start) else selection.load
-        start = loaded(wanted.start)
-        encoder, tokenizer = getattr(start.model, "encoder", None), start.tokenizer
-        if not isinstance(encoder, Encoder) or not isinstance(tokenizer, WordPiece):
-            raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
-        return encoder, tokenizer, None
+        return *encoder_of(loaded(wanted.start), wanted.start), None
     if wanted.encoder:
         return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
