@@ -13,6 +13,7 @@ import pytest
 
 from allears.errors import AllearsError
 from allears.experiments.contract import Empty, Experiment
+from allears.experiments.fingerprints import code_of
 from allears.experiments.measures import KINDS
 from allears.experiments.registry import NAMES, experiment, experiments
 from allears.experiments.setting import Setting
@@ -144,8 +145,9 @@ def test_a_corpus_that_is_not_at_hand_empties_its_cells_with_a_sentence(small, c
     assert all(str(corpus_root) not in cell["why"] for cell in cells.values())  # nobody else's folders
 
 
-def test_pecs_table_2_comes_from_a_studys_export(small, tmp_path: Path) -> None:
-    assert "allears study export" in small("pec-table-2")["Empathy", "happy"]["why"]
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    """A folder as `allears study export` writes it."""
     rows = [
         {"unit": f"{group}-{item}", "group": group, "question": "empathy", "value": value, "state": "counted"}
         for group, votes in (("happy", ("yes", "yes", "no")), ("control", ("no", "no", "yes")))
@@ -156,10 +158,23 @@ def test_pecs_table_2_comes_from_a_studys_export(small, tmp_path: Path) -> None:
         {"unit": "happy-0", "group": "happy", "question": "empathy", "value": "no", "state": "screened"}
     )
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    cells = small("pec-table-2", "--study", tmp_path)
+    return tmp_path
+
+
+def test_pecs_table_2_comes_from_a_studys_export(small, answers: Path) -> None:
+    assert "allears study export" in small("pec-table-2")["Empathy", "happy"]["why"]
+    cells = small("pec-table-2", "--study", answers)
     assert cells["Empathy", "happy"]["value"] == 1.0
     assert cells["Empathy", "control group"]["value"] == 0.0
     assert "why" in cells["Sentiment", "happy"]
+
+
+def test_what_was_measured_in_an_earlier_sitting_is_kept_only_if_asked(small, answers: Path) -> None:
+    place = ("Empathy", "happy")
+    measured = small("pec-table-2", "--study", answers)[place]
+    for _ in range(2):
+        assert small("pec-table-2", "--keep")[place] == measured | {"code": code_of("experiments")}
+    assert "value" not in small("pec-table-2")[place]
 
 
 def test_the_committed_pages_come_from_the_committed_results() -> None:

@@ -115,6 +115,24 @@ def test_a_number_changed_in_results_json_by_hand_is_found(folder: Path) -> None
         read_results(path)
 
 
+def test_a_page_says_which_cells_were_kept_and_under_which_code(folder: Path) -> None:
+    pages = ("made-up.md", "site/made-up.html")
+    assert all("kept from" not in (folder / name).read_text(encoding="utf-8") for name in pages)
+    codes = {("first", "R@1"): "89ab", ("second", "R@1"): "89ab", ("both", "R@1"): "cdef"}
+    cells = {place: replace(cell, code=codes.get(place, "")) for place, cell in RESULT.cells.items()}
+    path = folder / "results.json"
+    keep_result(path, replace(RESULT, cells=cells))
+    assert read_results(path)["made-up"].cells["second", "R@1"] == cells["second", "R@1"]
+    write_report([MADE_UP], read_results(path), folder)
+    for name in pages:
+        page = (folder / name).read_text(encoding="utf-8")
+        assert "2 cells were kept from an earlier sitting (code 89ab): first: R@1; second: R@1." in page
+        assert "1 cell was kept from an earlier sitting (code cdef): both: R@1." in page
+    assert problems(folder) == []
+    path.write_text(path.read_text(encoding="utf-8").replace("cdef", "4567"), encoding="utf-8")
+    assert "changed by hand" in problems(folder)[0]
+
+
 def test_a_missing_page_and_a_picture_of_other_numbers_are_found(folder: Path) -> None:
     (folder / "made-up.md").unlink()
     cells = {**RESULT.cells, ("first", "R@1"): Cell(20.0)}
@@ -174,3 +192,15 @@ def test_a_claim_may_compare_with_a_published_number() -> None:
     assert judge(Claim("", (A, 48.0)), cells).word is Word.HELD
     assert judge(Claim("", (A, 49.5)), cells).word is Word.LEANS
     assert judge(Claim("", (49.5, A)), cells).word is Word.FAILED
+
+
+def test_what_we_make_of_a_claim_is_told_where_it_did_not_hold(tmp_path: Path) -> None:
+    held = Claim("Another epoch helps", (("second", "R@1"), ("first", "R@1")), "Nobody reads this.")
+    failed = Claim("One epoch is enough", (("first", "R@1"), ("second", "R@1")), "It is too short.")
+    experiment = replace(MADE_UP, claims=(held, failed))
+    keep_result(tmp_path / "results.json", RESULT)
+    write_report([experiment], read_results(tmp_path / "results.json"), tmp_path)
+    for page in ("made-up.md", "index.md", "site/made-up.html", "site/index.html"):
+        text = (tmp_path / page).read_text(encoding="utf-8")
+        assert "It is too short." in text, page
+        assert "Nobody reads this." not in text, page

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from made_up_experiment import MADE_UP
 
 from allears.experiments.contract import Cell, Done, Plan, Result, take
 from allears.experiments.contract import measure as ask
+from allears.experiments.fingerprints import code_of
 from allears.experiments.lab import Lab
+from allears.experiments.made_corpora import LABELS_VALID
 from allears.experiments.runner import run_experiment
 
 DONE = Done("made up", "none", 0.0, "none", "")
+EARLIER = Result(
+    "made-up",
+    False,
+    "allears experiment run made-up",
+    {
+        ("first", "R@1"): Cell(90.0, 80.0, 99.0, (85.0, 95.0)),
+        ("broken", "R@1"): Cell(91.0, code="older"),
+        ("both", "R@1"): Cell(why="it failed then too"),
+        ("first", "MRR"): Cell(92.0),
+        ("nowhere", "R@1"): Cell(93.0),
+    },
+    (DONE, replace(DONE, what="first", command="earlier")),
+    "old",
+)
 
 
 @pytest.fixture
@@ -68,3 +85,50 @@ def test_several_seeds_give_their_mean_and_an_interval(lab: Callable[..., Lab]) 
     assert cell.seeds == (20.0, 28.0, 24.0)
     # Student's t with two degrees of freedom: 4.303 standard errors of 4 / sqrt(3)
     assert cell.high == pytest.approx(24.0 + 4.3027 * 4 / 3**0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "small", "file"),
+    [(LABELS_VALID, False, LABELS_VALID), (LABELS_VALID, True, LABELS_VALID), ("ed", True, "ed.jsonl")],
+)
+def test_where_nothing_is_to_be_made_a_missing_corpus_is_not_made_and_its_cell_says_so(
+    lab: Callable[..., Lab], said: list[str], tmp_path: Path, corpus: str, small: bool, file: str
+) -> None:
+    asked = ask("statistics", corpus=corpus, split="valid")
+    plan = Plan(("row",), ("x",), {("row", "x"): take("x", asked)})
+    before = sorted(tmp_path.rglob("*"))
+    found = run_experiment(replace(MADE_UP, plan=lambda _: plan), lab(ready=True, small=small))
+    assert found.cells["row", "x"] == Cell(why=f"{file} was not made yet")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not said
+
+
+def test_a_cell_that_cannot_be_filled_keeps_its_earlier_value_with_its_code(lab: Callable[..., Lab]) -> None:
+    kept = run_experiment(MADE_UP, lab(ready=True), EARLIER)
+    assert kept.code == code_of("experiments")
+    assert kept.cells["first", "R@1"] == Cell(90.0, 80.0, 99.0, (85.0, 95.0), code="old")
+    assert kept.cells["broken", "R@1"] == Cell(91.0, code="older")
+    assert kept.cells["both", "R@1"] == kept.cells["second", "R@1"] == Cell(why="not measured yet")
+    assert kept.cells["first", "MRR"] == Cell(why="people would have to say this")
+    assert ("nowhere", "R@1") not in kept.cells
+    assert kept.steps == EARLIER.steps
+    again = run_experiment(MADE_UP, lab(ready=True), kept)
+    assert again == kept
+
+
+def test_what_is_measured_now_counts_more_than_what_was_measured_earlier(lab: Callable[..., Lab]) -> None:
+    plain = run_experiment(MADE_UP, lab())
+    again = replace(plain.steps[0], seconds=99.0)
+    found = run_experiment(MADE_UP, lab(), replace(EARLIER, steps=(DONE, again)))
+    assert found.cells["first", "R@1"] == plain.cells["first", "R@1"]
+    assert found.cells["broken", "R@1"] == Cell(91.0, code="older")
+    assert found.steps == (*plain.steps, DONE)  # what was done again stands there once
+    assert "nobody" in plain.cells["broken", "R@1"].why
+
+
+def test_where_nothing_is_kept_the_earlier_steps_go(lab: Callable[..., Lab]) -> None:
+    here = lab(ready=True)
+    nothing = run_experiment(MADE_UP, here)
+    assert run_experiment(MADE_UP, here, replace(EARLIER, small=True)) == nothing
+    assert run_experiment(MADE_UP, here, replace(EARLIER, cells={})) == nothing
+    assert not nothing.steps

@@ -74,7 +74,12 @@ def run(
     ),
     vectors: str = typer.Option("", "--vectors", help="In place of the recipes' file of word vectors."),
     ready: bool = typer.Option(
-        False, "--ready", help="Train and measure nothing: a cell that was not measured before says so."
+        False, "--ready", help="Train, measure and make nothing: a cell that was not measured before says so."
+    ),
+    keep: bool = typer.Option(
+        False,
+        "--keep",
+        help="A cell that cannot be filled here keeps its value from results.json, and the page says so.",
     ),
     study: Path | None = typer.Option(
         None, "--study", help="What `allears study export` wrote, for PEC's Table 2.", show_default=False
@@ -89,6 +94,7 @@ def run(
     allears experiment run all --small
     allears experiment run mime --device cuda --seeds 3
     allears experiment run pec-table-7 --ready
+    allears experiment run modmoel-results --device cuda --keep
     """
     from allears.experiments.lab import Lab
     from allears.experiments.registry import experiments
@@ -100,7 +106,7 @@ def run(
         default_encoder,
         find_repository,
     )
-    from allears.experiments.store import keep_result
+    from allears.experiments.store import keep_result, read_results
 
     chosen = experiments(name)
     setting = Setting(
@@ -110,10 +116,11 @@ def run(
     )  # fmt: skip
     lab = Lab(setting, lambda what: errors.print(what, highlight=False, markup=False))
     target = results or _results(None, small, setting.home)
+    earlier = read_results(target) if keep else {}
     table = Table("experiment", "cells with a value", "why the others have none", "seconds")
     for each in chosen:
         errors.print(f"[bold]{each.name}[/]: {each.title}", highlight=False)
-        result = run_experiment(each, lab)
+        result = run_experiment(each, lab, earlier.get(each.name))
         keep_result(target, result)
         empty = {cell.why for cell in result.cells.values() if cell.value is None}
         filled = sum(cell.value is not None for cell in result.cells.values())

@@ -154,10 +154,11 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a paper says, so that it can be checked: each of `falling` is higher than the next. A number among them is
-    a published one."""
+    a published one. `otherwise`: what we make of it, shown where it did not hold."""
 
     text: str
     falling: tuple[Key | float, ...]
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +199,17 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number (or a text) with its 95% interval and the values of the seeds; or the sentence why there is none."""
+    """A number (or a text) with its 95% interval and the values of the seeds; or the sentence why there is none.
+
+    `code`: of a cell that was kept from an earlier sitting, the code it was measured with.
+    """
 
     value: float | str | None = None
     low: float | None = None
     high: float | None = None
     seeds: tuple[float, ...] = ()
     why: str = ""
+    code: str = ""
 
     def plain(self) -> dict[str, Any]:
         if self.value is None:
@@ -214,13 +219,15 @@ class Cell:
             found |= {"low": self.low, "high": self.high}
         if len(self.seeds) > 1:
             found["seeds"] = list(self.seeds)
+        if self.code:
+            found["code"] = self.code
         return found
 
     @classmethod
     def read(cls, plain: Mapping[str, Any]) -> Cell:
         return cls(
             plain.get("value"), plain.get("low"), plain.get("high"), tuple(plain.get("seeds", ())),
-            plain.get("why", ""),
+            plain.get("why", ""), plain.get("code", ""),
         )  # fmt: skip
 
 

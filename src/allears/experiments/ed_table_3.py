@@ -71,7 +71,8 @@ EXPERIMENT = Experiment(
     },
     source="ED, Tables 3 and 9; of retrieval the rows with BERT. Minutes there are on 8 (retrieval) or 32 GPUs",
     differs=(
-        "Minutes here are of the one machine that the page names, from reading the corpus to the best model.",
+        "Minutes here are of the one machine that the page names, from reading the corpus to the best model; up to "
+        "ten other runs shared its GPU.",
         "Fine-tuning's minutes come on top of what it starts from.",
     ),
 )

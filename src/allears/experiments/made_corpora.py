@@ -49,7 +49,8 @@ SPLITS = ("train", "valid")
 
 
 class Corpora:
-    """`place` is how a corpus is called in recipes and commands here; what has to be made is made by asking."""
+    """`place` is how a corpus is called in recipes and commands here; what has to be made is made by asking, or
+    refused where the setting says that what is there must do."""
 
     def __init__(self, setting: Setting):
         self.setting, self.root = setting, data_root(setting.root)
@@ -84,6 +85,7 @@ class Corpora:
     def _made(self, name: str) -> Path:
         target = self.folder / name
         if not target.is_file():
+            self._refuse_new(target)
             self.folder.mkdir(parents=True, exist_ok=True)
             _MADE[name](self, target)
         return target
@@ -97,6 +99,7 @@ class Corpora:
             self.folder / f"{stem}.jsonl"
         )  # a file called like a corpus is cut into examples as that corpus is
         if not target.is_file():
+            self._refuse_new(target)
             self.folder.mkdir(parents=True, exist_ok=True)
             whole = REDDIT if name == REDDIT_ALL and not self._is_here(name) else name
             place = whole if self._is_here(whole) else str(self._built(whole))
@@ -115,9 +118,15 @@ class Corpora:
         """A whole corpus from the dumps, also for the small setting."""
         target = self.folder / "whole" / name
         if not target.is_file():
+            self._refuse_new(target)
             target.parent.mkdir(parents=True, exist_ok=True)
             _MADE[name](self, target)
         return target
+
+    def _refuse_new(self, target: Path) -> None:
+        """A key asks for what is read of a corpus: where nothing is to be made, that must not take an hour."""
+        if self.setting.ready:
+            raise AllearsError(f"{target.name} was not made yet")
 
     def whole_reddit(self) -> Iterator[Conversation]:
         place = REDDIT if self._is_here(REDDIT) else str(self._built(REDDIT))

@@ -60,12 +60,21 @@ EXPERIMENT = Experiment(
         "MIME improved is ours: word pieces, a pretrained encoder, more dialogue (recipes/ed-mime-improved.toml).",
     ),
     claims=(
-        Claim("MIME > Multi-TR > MoEL (BLEU)", (("MIME", BLEU), ("Multi-TR", BLEU), ("MoEL", BLEU))),
+        Claim(
+            "MIME > Multi-TR > MoEL (BLEU)",
+            (("MIME", BLEU), ("Multi-TR", BLEU), ("MoEL", BLEU)),
+            "All three start from a Transformer that can already talk; from there they end within 0.2 of each other, "
+            "in the paper within 0.1.",
+        ),
         Claim(
             "MIME improved has the lowest PPL per word",
             (("MIME", PPL_WORD), ("MIME improved", PPL_WORD)),
         ),
-        Claim("Headline: MIME's BLEU above the paper's, 2.98", (("MIME", BLEU), 2.98)),
+        Claim(
+            "Headline: MIME's BLEU above the paper's, 2.98",
+            (("MIME", BLEU), 2.98),
+            "Below the paper, and above what people got who re-ran its public code (2.5 to 2.6).",
+        ),
         Claim("Headline: MIME's PPL below that of its public code, 38.3", (38.3, ("MIME", PPL))),
     ),
     decimals=2,

@@ -19,6 +19,11 @@ _PUBLISHED = {
     "mimicry and grouping": (2.98, 3.87, 3.60, 4.28),
 }
 
+_NO_DIFFERENCE = (
+    "With three seeds there is no difference beyond the seeds' own: from a start that can already talk, what the "
+    "emotions change in the decoder's input hardly changes its words."
+)
+
 
 def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
@@ -48,8 +53,10 @@ EXPERIMENT = Experiment(
     source="MIME, Table 5 (test split)",
     differs=("As in MIME's Table 2.",),
     claims=(
-        Claim("Grouping helps (BLEU)", (("grouping", "BLEU"), ("neither", "BLEU"))),
-        Claim("Mimicry helps (BLEU)", (("mimicry and grouping", "BLEU"), ("grouping", "BLEU"))),
+        Claim("Grouping helps (BLEU)", (("grouping", "BLEU"), ("neither", "BLEU")), _NO_DIFFERENCE),
+        Claim(
+            "Mimicry helps (BLEU)", (("mimicry and grouping", "BLEU"), ("grouping", "BLEU")), _NO_DIFFERENCE
+        ),
     ),
     decimals=2,
 )

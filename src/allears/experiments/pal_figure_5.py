@@ -18,7 +18,14 @@ EXPERIMENT = Experiment(
     question="Do seekers give better marks where replies are nearer to what is known of them (word vectors)?",
     plan=plan,
     differs=("GloVe vectors of 100 dimensions, not fastText's; the valid split of PESConv.",),
-    claims=(Claim("Word vectors show it too: more empathy", (("empathy", "slope"), 0.0)),),
+    claims=(
+        Claim(
+            "Word vectors show it too: more empathy",
+            (("empathy", "slope"), 0.0),
+            "The slope is next to nothing, as it is with the sentence encoder in Figure 3, where it happens to be "
+            "positive.",
+        ),
+    ),
     decimals=4,
     picture=Picture("bars", "", "slope of similarity over marks", ("slope",)),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from statistics import fmean
 
@@ -14,6 +15,7 @@ from allears.experiments.contract import (
     Done,
     Empty,
     Experiment,
+    Key,
     Measurement,
     Minus,
     Plan,
@@ -26,18 +28,39 @@ from allears.experiments.lab import Lab
 PACKAGES = ("allears", "torch", "transformers", "numpy", "sacrebleu")
 
 
-def run_experiment(experiment: Experiment, lab: Lab) -> Result:
-    """Train and measure whatever is not there yet. What cannot be had leaves its own cells empty, and no others."""
+def run_experiment(experiment: Experiment, lab: Lab, earlier: Result | None = None) -> Result:
+    """Train and measure whatever is not there yet. What cannot be had leaves its own cells empty, and no others; or as
+    they were in an `earlier` result, if one is given."""
     plan = experiment.plan(lab.setting)
     cells = {place: _cell(ask, lab) for place, ask in plan.asks.items()}
-    return Result(
+    result = Result(
         experiment.name, lab.setting.small, command_of(experiment.name, small=lab.setting.small), cells,
         _steps(plan, lab), code_of("experiments"), {name: _version(name) for name in PACKAGES},
     )  # fmt: skip
+    return result if earlier is None else _with_kept(result, plan, earlier)
 
 
 def command_of(name: str, *, small: bool) -> str:
     return shlex.join(["allears", "experiment", "run", name, *(["--small"] if small else [])])
+
+
+def _with_kept(result: Result, plan: Plan, earlier: Result) -> Result:
+    """With the earlier values of the cells that could not be filled now, and the steps that stand behind them."""
+    kept = _kept(result.cells, plan, earlier) if earlier.small == result.small else {}
+    if not kept:
+        return result
+    again = {(step.what, step.command) for step in result.steps}
+    steps = (*result.steps, *(step for step in earlier.steps if (step.what, step.command) not in again))
+    return replace(result, cells={**result.cells, **kept}, steps=steps)
+
+
+def _kept(cells: Mapping[Key, Cell], plan: Plan, earlier: Result) -> dict[Key, Cell]:
+    found = {}
+    for place, ask in plan.asks.items():
+        before = earlier.cells.get(place, Cell())
+        if cells[place].value is None and before.value is not None and not isinstance(ask, Empty):
+            found[place] = replace(before, code=before.code or earlier.code)
+    return found
 
 
 def _cell(ask: Ask, lab: Lab) -> Cell:

@@ -22,7 +22,7 @@ class Setting:
     seeds: int = 1
     encoder: str = ""  # in place of the recipes' pretrained encoder; in a small setting a tiny one is made
     vectors: str = ""  # in place of the recipes' file of word vectors
-    ready: bool = False  # nothing is trained or measured: what is there must do
+    ready: bool = False  # nothing is trained, measured or made: what is there must do
     study: Path | None = None  # what `allears study export` wrote, for tables of people's judgements
     repository: Path = Path()  # where recipes/ and benchmarks/ are
 

@@ -27,6 +27,11 @@ class Verdict:
     numbers: tuple[float | None, ...]  # those of the claim's cells, in its order
     why: str = ""
 
+    @property
+    def discussion(self) -> str:
+        """What we make of a claim that did not hold."""
+        return self.claim.otherwise if self.word is Word.FAILED else ""
+
 
 def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
     """Held: every step goes down by more than the two intervals; leans: it goes down, but by less; bare: it goes down,

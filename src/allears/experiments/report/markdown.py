@@ -28,7 +28,9 @@ def page_markdown(page: Page) -> str:
     if page.verdicts:
         lines += ["## What the paper says", ""]
         lines += [
-            f"- {_safe(each.claim.text)}: **{each.word}**{_numbers(each.numbers)}" for each in page.verdicts
+            f"- {_safe(each.claim.text)}: **{each.word}**{_numbers(each.numbers)}"
+            + (f". {_safe(each.discussion)}" if each.discussion else "")
+            for each in page.verdicts
         ]
         lines.append("")
     if experiment.differs:
@@ -40,6 +42,8 @@ def page_markdown(page: Page) -> str:
             f"{_time(result.seconds)} on {result.hardware or 'a CPU'}; {versions}; code {result.code}.",
             "",
         ]
+        for kept in page.kept:
+            lines += [_safe(kept), ""]
         lines += ["```bash", *page.commands, "```", ""]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -56,7 +60,13 @@ def front_markdown(front: Front) -> str:
             f"[{experiment.name}]({experiment.name}.md) |"
             for experiment, verdict in front.verdicts
         ]
-    lines += ["", "## All tables and figures", ""]
+    lines.append("")
+    discussed = [verdict for _, verdict in front.verdicts if verdict.discussion]
+    if discussed:
+        lines += ["## What we make of those that did not hold", ""]
+        lines += [f"- {_safe(each.claim.text)}: {_safe(each.discussion)}" for each in discussed]
+        lines.append("")
+    lines += ["## All tables and figures", ""]
     linked = Table(
         front.contents.heading,
         tuple((f"[{row[0]}]({row[0]}.md)", *map(_safe, row[1:])) for row in front.contents.rows),

@@ -37,6 +37,7 @@ class Page:
     empty: tuple[tuple[str, str], ...]  # which cells are empty, and why
     verdicts: tuple[Verdict, ...]
     commands: tuple[str, ...]
+    kept: tuple[str, ...] = ()  # sentences: which cells are of an earlier sitting
     picture: str = ""  # its file
 
 
@@ -65,7 +66,7 @@ def build_page(experiment: Experiment, result: Result | None, picture: str = "")
     )
     return Page(
         experiment, result, tables, _empty(experiment, plan, result), tuple(verdicts(experiment, result)),
-        _commands(experiment, result), picture,
+        _commands(experiment, result), _kept(plan, result), picture,
     )  # fmt: skip
 
 
@@ -135,6 +136,20 @@ def _empty(experiment: Experiment, plan: Plan, result: Result | None) -> tuple[t
         if cell.value is None:
             by_reason.setdefault(cell.why, []).append(f"{place[0]}: {place[1]}")
     return tuple((_some(places), why) for why, places in by_reason.items())
+
+
+def _kept(plan: Plan, result: Result | None) -> tuple[str, ...]:
+    """A sentence for each code that kept cells were measured with."""
+    by_code: dict[str, list[str]] = {}
+    for place in plan.asks:
+        cell = result.cells.get(place, Cell()) if result else Cell()
+        if cell.code:
+            by_code.setdefault(cell.code, []).append(f"{place[0]}: {place[1]}")
+    return tuple(
+        f"{len(places)} {'cell was' if len(places) == 1 else 'cells were'} kept from an earlier sitting "
+        f"(code {code}): {_some(places)}."
+        for code, places in by_code.items()
+    )
 
 
 def _some(places: Sequence[str]) -> str:

@@ -39,7 +39,10 @@ def page_html(page: Page) -> str:
         parts.append(f"<h2>Empty cells</h2><ul>{items}</ul>")
     if page.verdicts:
         items = "".join(
-            f"<li>{escape(each.claim.text)}: <strong>{each.word}</strong></li>" for each in page.verdicts
+            f"<li>{escape(each.claim.text)}: <strong>{each.word}</strong>"
+            + (f". {escape(each.discussion)}" if each.discussion else "")
+            + "</li>"
+            for each in page.verdicts
         )
         parts.append(f"<h2>What the paper says</h2><ul>{items}</ul>")
     if experiment.differs:
@@ -48,9 +51,10 @@ def page_html(page: Page) -> str:
         )
     if result is not None:
         commands = escape("\n".join(page.commands))
+        kept = "".join(f"<p>{escape(each)}</p>" for each in page.kept)
         parts.append(
             f"<h2>How it was made</h2><p>{_time(result.seconds)} on {escape(result.hardware or 'a CPU')}</p>"
-            f"<pre>{commands}</pre>"
+            f"{kept}<pre>{commands}</pre>"
         )
     return _document(experiment.title, parts)
 
@@ -68,6 +72,12 @@ def front_html(front: Front) -> str:
     parts.append(
         f"<h2>Which claims held</h2><table><tr><th>claim</th><th>here</th><th>where</th></tr>{rows}</table>"
     )
+    discussed = [verdict for _, verdict in front.verdicts if verdict.discussion]
+    if discussed:
+        items = "".join(
+            f"<li>{escape(each.claim.text)}: {escape(each.discussion)}</li>" for each in discussed
+        )
+        parts.append(f"<h2>What we make of those that did not hold</h2><ul>{items}</ul>")
     body = "".join(
         f'<tr><td><a href="{escape(row[0])}.html">{escape(row[0])}</a></td>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
