@@ -66,6 +66,27 @@ def test_a_reply_that_presumes_falls_behind_one_that_does_not():
     assert order([presuming, open_ended], moment("My dog died"))[0] == presuming.text
 
 
+def test_a_question_that_begins_with_what_was_not_said_falls_behind_one_that_only_asks():
+    presuming = Proposal("Your hours have been cut by half. What now?", "pool", strategy="Question")
+    asking = Proposal("What is the first thing that worries you?", "pool", strategy="Question")
+    assert order([presuming, asking], moment("I got laid off"))[0] == asking.text
+    assert order([presuming, asking], moment("They cut my hours by half"))[0] == presuming.text
+
+
+def test_nobody_is_told_when_it_was():
+    presuming = Proposal("What happened this morning?", "pool", strategy="Question")
+    asking = Proposal("What happened?", "pool", strategy="Question")
+    assert order([presuming, asking], moment("I shouted at my kids"))[0] == asking.text
+    assert order([presuming, asking], moment("I shouted at them this morning"))[0] == presuming.text
+
+
+def test_who_was_fired_had_a_job():
+    about_work = Proposal("What was the job like?", "pool", strategy="Question")
+    other = Proposal("What was it like?", "pool", strategy="Question")
+    assert order([about_work, other], moment("I was fired"))[0] == about_work.text
+    assert order([about_work, other], moment("I am tired"))[0] == other.text
+
+
 def test_comfort_is_not_for_the_happy():
     comfort = Proposal("This is a heavy day.", "pool", emotions=("sad",))
     joy = Proposal("This is a great day!", "pool", emotions=("joyful",))

@@ -71,6 +71,16 @@ def test_verdicts_and_plans_are_told_from_plain_statements(said: str, kind: str)
     assert [each.kind for each in heard(said)] == [kind]
 
 
+def test_what_somebody_thinks_of_others_is_not_confirmed():
+    assert heard("I think my wife is lying to me") == [("you think your wife is lying to you", STATEMENT)]
+    assert heard("I think I miss my wife") == [("you miss your wife", STATEMENT)]
+
+
+def test_an_age_is_not_said_back():
+    assert heard("I'm 54 and just lost my job") == [("you just lost your job", STATEMENT)]
+    assert heard("I'm 54 and my wife left") == []
+
+
 def test_every_sentence_of_a_message_is_heard_in_its_order():
     message = "Hello! She was fourteen. I had her since I was at school. What now?"
     assert [each.clause for each in heard(message)] == [

@@ -20,7 +20,20 @@ from allears.listener.contract import IN_CHARACTER, PLAIN, REFLECTION, SMALL_VOI
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
 from allears.listener.unfit import asks_for_what_was_told
-from allears.listener.wording import hears_first, opening, overlap, particular, presumed, stems, telling
+from allears.listener.wording import (
+    claims,
+    denies,
+    hears_first,
+    implied,
+    opening,
+    other_time,
+    overlap,
+    particular,
+    presumed,
+    stems,
+    telling,
+    tells_you,
+)
 from allears.understanding.labels import POLARITY_OF
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
@@ -59,6 +72,10 @@ class Weights:
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5
     hears_first: float = 0.5  # a question that begins with what was heard
+    unheard: float = (
+        1.5  # a question that begins with what the person did not say, by the share of such words
+    )
+    denied: float = 2.0  # if it says that something is not so, and the person did not
     short: float = 0.4  # a very short reply to somebody who told a lot
     own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
     in_character: float = 3.5  # if it was written for such a persona and for such a mood
@@ -67,7 +84,7 @@ class Weights:
     )
     plain: float = 2.8  # what plain words are worth, against all that is found or written
     unread: float = (
-        3.0  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
+        4.0  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
 
 
@@ -130,6 +147,7 @@ class _Known:
     good: float  # how likely what was said is something good
     said: tuple[str, ...]  # by us
     everything: frozenset[str]  # stems of all that was said
+    heard: tuple[str, ...]  # from the person
     told: tuple[str, ...]  # the person's last turns
     lately: frozenset[str]  # stems of those
     our_last: frozenset[str]  # of our last replies, without what the person took up
@@ -141,6 +159,7 @@ class _Known:
         heard = [turn.text for turn in moment.turns if turn.speaker is Role.SEEKER]
         said = tuple(turn.text for turn in moment.turns if turn.speaker is Role.SUPPORTER)
         lately = stems(heard[-2:])
+        everything = stems((*(turn.text for turn in moment.turns), *moment.listener))
         return cls(
             moment.stage,
             dict(moment.strategies),
@@ -148,7 +167,8 @@ class _Known:
             dict(moment.emotions),
             positive(moment.emotions),
             said,
-            stems((*(turn.text for turn in moment.turns), *moment.listener)),
+            everything | implied(everything),
+            tuple(heard),
             tuple(heard[-2:]),
             lately,
             stems(said[-3:]) - lately,
@@ -186,6 +206,7 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts.append(("speaks of a death that nobody told of", -weights.mistaken))
     strange = own - mentioned - new
     parts += _far(proposal, strange, weights)
+    parts += _taken_for_granted(proposal, known, mentioned, weights)
     if proposal.source == REFLECTION:
         parts.append(("says it back", -weights.said_back))
     taken_up = own & known.lately
@@ -203,11 +224,30 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
 
 def _far(proposal: Proposal, strange: frozenset[str], weights: Weights) -> list[tuple[str, float]]:
     """`strange`: its words that have not come up. To ask with them is one thing, to tell a person is another."""
-    if strange and proposal.strategy in TELLING:
-        return [("tells what was not said", -weights.claimed * min(4, len(strange)))]
+    claimed = strange if proposal.strategy in TELLING else frozenset()
+    if proposal.strategy == "Question":
+        claimed = strange & claims(proposal.text)
+    if claimed:
+        return [("tells what was not said", -weights.claimed * min(4, len(claimed)))]
     count = min(4, len(strange) - (proposal.strategy == "Question"))
     each = weights.unasked if proposal.strategy in UNASKED else weights.far
     return [("far from what was said", -each * count)] if count > 0 else []
+
+
+def _taken_for_granted(
+    proposal: Proposal, known: _Known, mentioned: frozenset[str], weights: Weights
+) -> list[tuple[str, float]]:
+    """What it tells the person about themselves without having heard it."""
+    parts: list[tuple[str, float]] = []
+    if other_time(proposal.text, known.heard):
+        parts.append(("names a time that nobody named", -weights.presumed))
+    if proposal.source != REFLECTION and denies(proposal.text, known.told):
+        parts.append(("says that something is not so", -weights.denied))
+    told = tells_you(proposal.text)
+    if told and proposal.strategy == "Question" and proposal.source != REFLECTION:
+        unheard = len(told - mentioned) / len(told)
+        parts.append(("begins with what was not said", -weights.unheard * unheard))
+    return parts
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:

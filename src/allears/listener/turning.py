@@ -24,6 +24,12 @@ _LEAD = re.compile(  # what opens a sentence and says nothing by itself
     r"i think|i suppose|to be honest|maybe|perhaps)\b[\s,]*)+",
     re.IGNORECASE,
 )
+_THINKS = re.compile(r"\bi (?:think|guess|suppose)\b|\b(?:maybe|perhaps)\b", re.IGNORECASE)
+_AGE = re.compile(  # "I'm 54 and just lost my job": the age is not what is to be said back
+    r"^i(?:'m| am) \d+(?: years old)?,? and (?:i )?"
+    r"(?=(?:just|still|never|always|have|had|got|lost|live|work|can't|cannot|don't|feel|miss)\b)",
+    re.IGNORECASE,
+)
 _TAIL = re.compile(r", (?:actually|though|maybe|i guess|i suppose|i think|honestly)$", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(maybe|perhaps|might|could|i'll(?! be)|we'll(?! be)|i will|we will|going to|gonna|i'd like|i'd love|i want to|"
@@ -56,9 +62,19 @@ def heard(message: str) -> list[Heard]:
     found = []
     for sentence in _SENTENCE.findall(message):
         clause = turned(sentence)
-        if clause is not None:
-            found.append(Heard(clause, _kind(sentence, clause)))
+        if clause is None:
+            continue
+        kind = _kind(sentence, clause)
+        if kind == STATEMENT and _only_thought(sentence, clause):
+            clause = f"you think {clause}"
+        found.append(Heard(clause, kind))
     return found
+
+
+def _only_thought(sentence: str, clause: str) -> bool:
+    """What somebody thinks of others ("I think my wife is lying") is not for us to confirm."""
+    lead = _LEAD.match(sentence.strip())
+    return bool(lead and _THINKS.search(lead[0])) and not re.match(r"you\b", clause)
 
 
 def _kind(sentence: str, clause: str) -> str:
@@ -70,7 +86,8 @@ def _kind(sentence: str, clause: str) -> str:
 
 def turned(sentence: str) -> str | None:
     """One sentence, said back; None if it should not be."""
-    bare = _TAIL.sub("", _LEAD.sub("", sentence.replace("\u2019", "'").strip()).rstrip(".!… ").strip())
+    said = _LEAD.sub("", sentence.replace("\u2019", "'").strip())
+    bare = _TAIL.sub("", _AGE.sub("I ", said).rstrip(".!… ").strip())
     spoken = words(bare)
     if not SHORTEST <= len(spoken) <= LONGEST or sentence.rstrip().endswith("?") or _NO_SPEECH.search(bare):
         return None

@@ -7,8 +7,8 @@ things a reply speaks of that nobody mentioned (`particular.txt` lists what coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 
 KEPT = 10_000  # answers that each of these functions keeps: a pool's replies come again and again
@@ -72,6 +72,20 @@ def stems(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for text in texts for word in words(text))
 
 
+@cache
+def _implied() -> dict[str, frozenset[str]]:
+    return {
+        first: frozenset(others)
+        for first, *others in (map(stem, line.split()) for line in _listed("implied.txt"))
+    }
+
+
+def implied(said: frozenset[str]) -> frozenset[str]:
+    """Stems of what goes without saying, given the stems of what was said (`implied.txt`)."""
+    found = _implied()
+    return frozenset().union(*(found[each] for each in said & found.keys()))
+
+
 def presumed(reply: str, said: frozenset[str]) -> frozenset[str]:
     """What a reply speaks of that nobody mentioned."""
     return particular(reply) - said
@@ -96,6 +110,48 @@ def opening(text: str, count: int = 2) -> tuple[str, ...]:
 
 
 _SENTENCE_END = re.compile(r"[.!?]\s+(?=\S)")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_OF_PERSONS = stems(["i i'm i've i'd me my we our you you're you've you'd your a an the and so"])
+_WHEN = re.compile(
+    r"\b(?:this (?:morning|afternoon|evening|week)|last (?:night|week|month|year)|yesterday|tonight|tomorrow)\b",
+    re.IGNORECASE,
+)
+# "What did you do when they shouted?" says that they shouted
+_GRANTED = re.compile(
+    r"\b(?:when|now that|since|after|that|how|because) (?:you|they|he|she|your|the|nobody|somebody)\b[^?.!]*",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"n't\b|\b(?:not|never|no|nobody|nothing|nowhere|without|cannot)\b", re.IGNORECASE)
+# "Your daughter won?" tells as much as it asks; "Did your daughter win?" only asks.
+_TELLS_YOU = re.compile(r"\W*(?:so |and |oh,? |wow,? )*(?:you(?:'ve|'re|'d)?|your)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=KEPT)
+def claims(text: str) -> frozenset[str]:
+    """The telling words of those sentences that tell the person something about themselves, questions or not, and of
+    what a question takes for granted."""
+    return frozenset().union(*map(telling, (*_told_you(text), *_GRANTED.findall(text))))
+
+
+def _told_you(text: str) -> list[str]:
+    return [sentence for sentence in _SENTENCE.findall(text) if _TELLS_YOU.match(sentence)]
+
+
+@lru_cache(maxsize=KEPT)
+def tells_you(text: str) -> frozenset[str]:
+    """Stems of all words, common or not, with which a reply tells the person about themselves; none if it does not."""
+    return stems(_told_you(text)) - _OF_PERSONS
+
+
+def denies(text: str, said: Sequence[str]) -> bool:
+    """Whether a reply tells the person that something is not so, where they denied nothing themselves."""
+    return any(map(_NOT.search, _told_you(text))) and not any(map(_NOT.search, said))
+
+
+def other_time(text: str, said: Sequence[str]) -> bool:
+    """Whether a reply says when it was, and nobody said so."""
+    named = {match[0].lower() for match in _WHEN.finditer(text)}
+    return any(all(when not in each.lower() for each in said) for when in named)
 
 
 @lru_cache(maxsize=KEPT)
