@@ -80,6 +80,20 @@ def test_nobody_is_told_when_it_was():
     assert order([presuming, asking], moment("I shouted at them this morning"))[0] == presuming.text
 
 
+def test_nobody_is_told_how_long_it_was():
+    presuming = Proposal("Three months is a good while. What changed?", "pool", strategy="Question")
+    asking = Proposal("What changed?", "pool", strategy="Question")
+    assert order([presuming, asking], moment("We were together for three years"), [1, 0])[0] == asking.text
+    assert order([presuming, asking], moment("It has been three months"), [1, 0])[0] == presuming.text
+
+
+def test_nobody_is_told_that_they_did_what_they_say_they_did_not():
+    presuming = Proposal("You wrote to your boss.", "pool", strategy="Restatement or Paraphrasing")
+    other = Proposal("That is unfair.", "pool")
+    assert order([presuming, other], moment("I didn't even write to my boss"), [1, 0])[0] == other.text
+    assert order([presuming, other], moment("I did write to my boss"), [1, 0])[0] == presuming.text
+
+
 def test_who_was_fired_had_a_job():
     about_work = Proposal("What was the job like?", "pool", strategy="Question")
     other = Proposal("What was it like?", "pool", strategy="Question")

@@ -26,10 +26,12 @@ from allears.listener.wording import (
     hears_first,
     implied,
     opening,
+    other_span,
     other_time,
     overlap,
     particular,
     presumed,
+    says_what_was_denied,
     stems,
     telling,
     tells_you,
@@ -45,6 +47,8 @@ UNASKED = ("Affirmation and Reassurance", "Providing Suggestions", "Information"
 # Nobody is told of a death that was not spoken of; the second words speak of one, too.
 DEATH = stems(["died dies dying dead death funeral buried bury widow widowed widower"])
 OF_DEATH = DEATH | stems(["lost loss passed gone grief grieve grieving mourn mourning grave goodbye missing"])
+# How far a reply may be off the mood: to cheer somebody sad is worse than to comfort somebody glad.
+CHEERS, COMFORTS = 0.35, 0.5
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
@@ -56,7 +60,7 @@ class Weights:
     score: float = 1.3  # for each standard deviation
     strategy: float = 0.9
     emotion: float = 1.0
-    against_mood: float = 2.0  # comfort for the happy, joy for the sad
+    against_mood: float = 2.5  # comfort for the happy, joy for the sad
     stage: float = 0.6
     presumed: float = 1.6  # for each thing a reply speaks of that nobody mentioned
     mistaken: float = 4.0  # if it is the other of two: a cat for somebody who spoke of a dog
@@ -72,9 +76,7 @@ class Weights:
     same_thing: float = 0.5  # for each word it shares with our last replies that the person did not take up
     same_opening: float = 0.5
     hears_first: float = 0.5  # a question that begins with what was heard
-    unheard: float = (
-        1.5  # a question that begins with what the person did not say, by the share of such words
-    )
+    unheard: float = 1.5  # a question or praise that tells what was not said, by the share of such words
     denied: float = 2.0  # if it says that something is not so, and the person did not
     short: float = 0.4  # a very short reply to somebody who told a lot
     own_persona: float = 0.4  # for each standard deviation in which it fits the listener's own persona
@@ -216,7 +218,8 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts.append((f"takes up {', '.join(sorted(taken_up))}", worth))
     parts += _repetition(proposal, known, weights)
     if proposal.strategy == "Question" and known.stage == "exploration" and hears_first(proposal.text):
-        parts.append(("hears first", weights.hears_first))
+        heard = proposal.source == REFLECTION or _unheard(proposal, mentioned) <= 0.5
+        parts += [("hears first", weights.hears_first)] if heard else []
     if known.told_a_lot and len(proposal.text.split()) < 7:
         parts.append(("short for so much told", -weights.short))
     return parts
@@ -241,13 +244,21 @@ def _taken_for_granted(
     parts: list[tuple[str, float]] = []
     if other_time(proposal.text, known.heard):
         parts.append(("names a time that nobody named", -weights.presumed))
+    if says_what_was_denied(proposal.text, known.told):
+        parts.append(("says what was denied", -weights.mistaken))
+    if other_span(proposal.text, known.heard) and proposal.strategy not in UNASKED:
+        parts.append(("says how long it was, and nobody did", -weights.mistaken))
     if proposal.source != REFLECTION and denies(proposal.text, known.told):
         parts.append(("says that something is not so", -weights.denied))
-    told = tells_you(proposal.text)
-    if told and proposal.strategy == "Question" and proposal.source != REFLECTION:
-        unheard = len(told - mentioned) / len(told)
-        parts.append(("begins with what was not said", -weights.unheard * unheard))
+    if proposal.strategy in ("Question", "Affirmation and Reassurance") and proposal.source != REFLECTION:
+        parts.append(("tells of what was not said", -weights.unheard * _unheard(proposal, mentioned)))
     return parts
+
+
+def _unheard(proposal: Proposal, mentioned: frozenset[str]) -> float:
+    """Of the words with which it tells the person about themselves, the share that has not come up."""
+    told = tells_you(proposal.text)
+    return len(told - mentioned) / len(told) if told else 0.0
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
@@ -284,7 +295,7 @@ def _mood(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str
     fit = sum(known.emotions.get(emotion, 0.0) for emotion in own)
     parts = [("emotion", weights.emotion * min(1.0, 2 * fit))]
     bright = sum(POLARITY_OF[emotion] == "positive" for emotion in own) / len(own)
-    against = abs(bright - known.good) - 0.5
+    against = abs(bright - known.good) - (CHEERS if bright > known.good else COMFORTS)
     if against > 0:
         parts.append(("against the mood", -weights.against_mood * 2 * against))
     return parts

@@ -116,12 +116,19 @@ _WHEN = re.compile(
     r"\b(?:this (?:morning|afternoon|evening|week)|last (?:night|week|month|year)|yesterday|tonight|tomorrow)\b",
     re.IGNORECASE,
 )
+_SPAN = re.compile(
+    r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|\d+) (?:hours|days|weeks|months|years)\b",
+    re.IGNORECASE,
+)
 # "What did you do when they shouted?" says that they shouted
 _GRANTED = re.compile(
     r"\b(?:when|now that|since|after|that|how|because) (?:you|they|he|she|your|the|nobody|somebody)\b[^?.!]*",
     re.IGNORECASE,
 )
 _NOT = re.compile(r"n't\b|\b(?:not|never|no|nobody|nothing|nowhere|without|cannot)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\bi (?:\w+n't|never|did not|have not|do not)(?: even| ever| really| just)* ([a-z]{4,})", re.IGNORECASE
+)
 # "Your daughter won?" tells as much as it asks; "Did your daughter win?" only asks.
 _TELLS_YOU = re.compile(r"\W*(?:so |and |oh,? |wow,? )*(?:you(?:'ve|'re|'d)?|your)\b", re.IGNORECASE)
 
@@ -148,10 +155,25 @@ def denies(text: str, said: Sequence[str]) -> bool:
     return any(map(_NOT.search, _told_you(text))) and not any(map(_NOT.search, said))
 
 
+def says_what_was_denied(text: str, said: Sequence[str]) -> bool:
+    """Whether a reply tells the person that they did what they just said they did not."""
+    told = frozenset().union(*(stems([each]) for each in _told_you(text) if not _NOT.search(each)))
+    return any(stem(match[1].lower()) in told for each in said for match in _DENIED.finditer(each))
+
+
 def other_time(text: str, said: Sequence[str]) -> bool:
     """Whether a reply says when it was, and nobody said so."""
-    named = {match[0].lower() for match in _WHEN.finditer(text)}
-    return any(all(when not in each.lower() for each in said) for when in named)
+    return _says_other(_WHEN, text, said)
+
+
+def other_span(text: str, said: Sequence[str]) -> bool:
+    """Whether a reply says how long it was ("Three months is a good while"), and nobody said so."""
+    return _says_other(_SPAN, text, said)
+
+
+def _says_other(pattern: re.Pattern[str], text: str, said: Sequence[str]) -> bool:
+    named = {match[0].lower() for match in pattern.finditer(text)}
+    return any(all(each not in heard.lower() for heard in said) for each in named)
 
 
 @lru_cache(maxsize=KEPT)
