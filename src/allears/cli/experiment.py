@@ -81,6 +81,9 @@ def run(
         "--keep",
         help="A cell that cannot be filled here keeps its value from results.json, and the page says so.",
     ),
+    workers: int = typer.Option(
+        1, "--workers", min=1, help="Train and measure so many at once, if memory allows."
+    ),
     study: Path | None = typer.Option(
         None, "--study", help="What `allears study export` wrote, for PEC's Table 2.", show_default=False
     ),
@@ -92,7 +95,7 @@ def run(
     \b
     allears experiment run pec-table-9
     allears experiment run all --small
-    allears experiment run mime --device cuda --seeds 3
+    allears experiment run mime --device cuda --seeds 3 --workers 4
     allears experiment run pec-table-7 --ready
     allears experiment run modmoel-results --device cuda --keep
     """
@@ -117,6 +120,10 @@ def run(
     lab = Lab(setting, lambda what: errors.print(what, highlight=False, markup=False))
     target = results or _results(None, small, setting.home)
     earlier = read_results(target) if keep else {}
+    if workers > 1 and not ready:
+        from allears.experiments.workers import work_together
+
+        lab.remember_failures(work_together(chosen, lab, workers))
     table = Table("experiment", "cells with a value", "why the others have none", "seconds")
     for each in chosen:
         errors.print(f"[bold]{each.name}[/]: {each.title}", highlight=False)

@@ -11,7 +11,8 @@ import os
 import platform
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ class Lab:
             for other in run.needs:
                 self.trained(other)
             folder = self.place_of(run)
-            if not (folder / FINISHED).is_file():
+            if not self.is_done(run):
                 self._refuse_new(f"{run.name} was not trained yet")
                 self._train(run, folder)
         except AllearsError as error:
@@ -128,6 +129,8 @@ class Lab:
 
     def _train(self, run: Run, folder: Path) -> None:
         try:
+            from torch import OutOfMemoryError
+
             from allears.training.loop import train
             from allears.training.recipe import read_recipe
             from allears.training.tasks import make_task
@@ -139,7 +142,12 @@ class Lab:
         self.note(f"{'going on with' if started else 'training'} {run.name}")
         begun = time.perf_counter()
         recipe = read_recipe(self.setting.recipe(run.recipe), self.changes(run))
-        metrics = train(make_task(recipe, folder), recipe, folder, resume=started)
+        try:
+            metrics = train(make_task(recipe, folder), recipe, folder, resume=started)
+        except OutOfMemoryError as error:
+            raise AllearsError(
+                f"{run.name} needs more memory than the GPU has left; try fewer --workers"
+            ) from error
         record = {
             "metrics": metrics, "seconds": round(time.perf_counter() - begun, 3), "resumed": started,
             "hardware": hardware(), "command": self.train_command(run),
@@ -226,6 +234,31 @@ class Lab:
         record = json.loads(self._record_place(measurement).read_text(encoding="utf-8"))
         key = self.measurement_key(measurement)
         return Done(record["what"], record["command"], record["seconds"], record["hardware"], key)
+
+    # --- several processes in one lab -------------------------------------------------------------------
+
+    def prepare(self, jobs: Iterable[Run | Measurement]) -> None:
+        """Make the corpora that jobs ask for, and a small setting's encoder: two processes would get in each other's
+        way. What cannot be made says so in its cells, later."""
+        if self.setting.small:
+            tiny_encoder(self.setting.home.absolute() / ENCODER)
+        for job in jobs:
+            with suppress(AllearsError):
+                self.is_done(job)
+
+    def is_done(self, job: Run | Measurement) -> bool:
+        if isinstance(job, Run):
+            return (self.place_of(job) / FINISHED).is_file()
+        return self._record_place(job).is_file()
+
+    def lock_of(self, job: Run | Measurement) -> Path:
+        """A file that stands for somebody being at it."""
+        place = self.place_of(job) if isinstance(job, Run) else self._record_place(job)
+        return self.setting.home / "locks" / f"{place.name}.lock"
+
+    def remember_failures(self, failed: Mapping[Run | Measurement, str]) -> None:
+        """What failed elsewhere is not tried again here."""
+        self._failed |= failed
 
     def without_places(self, text: str) -> str:
         """A sentence for everybody: folders of this machine have no business in results.json."""
