@@ -94,6 +94,15 @@ def test_nobody_is_told_that_they_did_what_they_say_they_did_not():
     assert order([presuming, other], moment("I did write to my boss"), [1, 0])[0] == presuming.text
 
 
+def test_what_is_not_near_must_bring_up_nothing_new():
+    naming = Proposal("What was the piano like?", "pool", strategy="Question")
+    plain = Proposal("What was it like?", "pool", strategy="Question")
+    now = moment("We sold the old piano")
+    for near, best in ((0.9, naming), (0.5, plain)):
+        ranked = rank([naming, plain], np.zeros(2, np.float32), now, near=np.array([near, near], np.float32))
+        assert ranked[0].proposal == best
+
+
 def test_who_was_fired_had_a_job():
     about_work = Proposal("What was the job like?", "pool", strategy="Question")
     other = Proposal("What was it like?", "pool", strategy="Question")

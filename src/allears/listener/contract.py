@@ -98,6 +98,7 @@ class Wish:
 
 
 NO_WISH = Wish()
+POOL = "pool"  # the source of replies that were written beforehand
 SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
 REFLECTION = "reflection"  # the source of replies that say back what the person said
 PLAIN = "plain"  # the source of words that fit whatever was said

@@ -37,7 +37,7 @@ from allears.listener.matching import Matched, matched_words
 from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
-from allears.listener.ranking import Moment, Weights, rank
+from allears.listener.ranking import Moment, Weights, highest_score, rank
 from allears.listener.reflecting import ReflectingProposer
 from allears.listener.safety.bundled_screen import bundled_head
 from allears.listener.safety.dangers import SafetyState
@@ -357,7 +357,11 @@ class Listener:
             moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage, turn.listener)
             # that query is the one before it with the listener's persona: the persona's part lies between them
             own = found[OWN] - found[OWN - 1] if len(found) > OWN else None
-            ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own)
+            highest = [
+                highest_score(self.selector.card, persona=bool(query.persona)) for query in turn.queries[:2]
+            ]
+            near = (found[:2] / np.array(highest)[:, None]).max(axis=0) if all(highest) else None
+            ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own, near)
             turn.ranked = in_order(ranked, turn.wish.strategy, turn.seed)
 
     def _decide(self, turn: TurnState) -> None:

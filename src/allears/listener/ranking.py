@@ -16,7 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import IN_CHARACTER, PLAIN, REFLECTION, SMALL_VOICES, Likely, Proposal, Ranked
+from allears.listener.contract import (
+    IN_CHARACTER,
+    PLAIN,
+    POOL,
+    REFLECTION,
+    SMALL_VOICES,
+    Likely,
+    Proposal,
+    Ranked,
+)
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
 from allears.listener.unfit import asks_for_what_was_told
@@ -36,6 +45,7 @@ from allears.listener.wording import (
     telling,
     tells_you,
 )
+from allears.selection.bundle import BundleCard
 from allears.understanding.labels import POLARITY_OF
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
@@ -85,8 +95,11 @@ class Weights:
         3.1  # if it says back what was said: that always fits, and is for when little else does
     )
     plain: float = 2.8  # what plain words are worth, against all that is found or written
+    # Of 40 such replies to 160 messages, a reader found 27 beside the point; of 37 others that name a thing, 12.
+    sure: float = 0.695  # nearness from which a written reply may name a person, a thing or an event
+    unsure: float = 1.8
     unread: float = (
-        4.0  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
+        5.5  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
 
 
@@ -107,16 +120,21 @@ def rank(
     moment: Moment,
     weights: Weights = Weights(),  # noqa: B008 - frozen
     own: npt.NDArray[np.float32] | None = None,
+    near: npt.NDArray[np.float32] | None = None,
 ) -> list[Ranked]:
     """All proposals that were not said before, best first. Equal ones keep the order they came in.
 
-    `own`: how well each fits the listener's own persona, by CoBERT's measure, where it has one.
+    `own`: how well each fits the listener's own persona, by CoBERT's measure, where it has one. `near`: how near each
+    is to the conversation or to the last message, from -1 to 1, where the ranker can tell.
     """
     standard = _standard(scores)
     in_character = [0.0] * len(proposals) if own is None else np.clip(_standard(own), -FITS, FITS).tolist()
     known = _Known.of(moment)
     ranked = []
-    for proposal, score, value, character in zip(proposals, scores, standard, in_character, strict=True):
+    nearness = [1.0] * len(proposals) if near is None else near.tolist()
+    for proposal, score, value, character, close in zip(
+        proposals, scores, standard, in_character, nearness, strict=True
+    ):
         if proposal.text in known.said:
             continue
         if proposal.source == PLAIN:
@@ -125,11 +143,20 @@ def rank(
         else:
             parts = _parts(proposal, known, weights)
             parts += _character(proposal, character, known, weights)
+            if close < weights.sure and proposal.source == POOL and particular(proposal.text):
+                parts.append(("the best of what is not near", -weights.unsure))
             total = weights.score * float(value)
         total += sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
+
+
+def highest_score(card: BundleCard, *, persona: bool) -> float:
+    """What a ranker that compares by cosine could give at most for a query; 0 where there is no such bound."""
+    if card.options.get("similarity") != "cosine":
+        return 0.0
+    return float(sum(card.weights.context) + (sum(card.weights.persona) if persona else 0))
 
 
 def _standard(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

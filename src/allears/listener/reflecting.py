@@ -2,7 +2,7 @@
 
 A pool's reply may be right for somebody else and wrong for this person; a reply made of their own words never speaks of
 what nobody mentioned. Its frames are written (`reflections.toml`), so all of it is known beforehand but the statement
-itself, which the review sees like any other reply. It is proposed at most every third time: an echo is no listener.
+itself, which the review sees like any other reply. It is proposed at most every second time: an echo is no listener.
 
 Beside it come a few plain words that fit whatever was said in that mood. They are ranked where nothing that was found
 or written fits well, and no higher.
@@ -27,7 +27,7 @@ from allears.listener.turning import PLAN, STATEMENT, VERDICT, Heard, heard
 from allears.selection.runtime import OnnxSelector
 from allears.understanding.labels import STRATEGIES
 
-PAUSE = 2  # replies between two that say something back
+PAUSE = 1  # replies between two that say something back
 FELT = 0.4  # from which a group of emotions is taken for what the person feels
 CHEER = 0.6  # and joy only from here: to cheer at bad news is the worst mistake of all
 GROUPS = {

@@ -92,7 +92,7 @@ _TO_COME = re.compile(
 _HOW_IT_WAS = re.compile(r"\bhow (did (it|that|they) go|was (it|that))\b", re.IGNORECASE)
 _HOW_OLD, _HOW_MANY = (re.compile(rf"\bhow {word}\b", re.IGNORECASE) for word in ("old", "many"))
 _HOW_LONG = re.compile(
-    r"\bhow long\b|\bsince when\b|\bwhen did (it|this|that|you|they|he|she)\b", re.IGNORECASE
+    r"\bhow (?:long|far along)\b|\bsince when\b|\bwhen did (it|this|that|you|they|he|she)\b", re.IGNORECASE
 )
 _SO_LONG = re.compile(
     rf"\b(\d+|a|few|couple of|several|{'|'.join(_NUMBERS.split())}) (second|minute|hour|day|week|month|year|decade)s?\b"

@@ -127,8 +127,12 @@ _GRANTED = re.compile(
 )
 _NOT = re.compile(r"n't\b|\b(?:not|never|no|nobody|nothing|nowhere|without|cannot)\b", re.IGNORECASE)
 _DENIED = re.compile(
-    r"\bi (?:\w+n't|never|did not|have not|do not)(?: even| ever| really| just)* ([a-z]{4,})", re.IGNORECASE
+    r"\b(?:i|we) (?:\w+n't|never|did not|have not|do not)(?: even| ever| really| just)* ([a-z]{4,})",
+    re.IGNORECASE,
 )
+_UNDONE = re.compile(
+    rf"{_NOT.pattern}|\b(?:from|before|if|would|could|stop|stops|want|afraid)\b", re.IGNORECASE
+)  # what may be said of things not done
 # "Your daughter won?" tells as much as it asks; "Did your daughter win?" only asks.
 _TELLS_YOU = re.compile(r"\W*(?:so |and |oh,? |wow,? )*(?:you(?:'ve|'re|'d)?|your)\b", re.IGNORECASE)
 
@@ -156,8 +160,8 @@ def denies(text: str, said: Sequence[str]) -> bool:
 
 
 def says_what_was_denied(text: str, said: Sequence[str]) -> bool:
-    """Whether a reply tells the person that they did what they just said they did not."""
-    told = frozenset().union(*(stems([each]) for each in _told_you(text) if not _NOT.search(each)))
+    """Whether a reply speaks of the person doing what they just said they did not: "How did you tell them?" """
+    told = frozenset().union(*(stems([each]) for each in _SENTENCE.findall(text) if not _UNDONE.search(each)))
     return any(stem(match[1].lower()) in told for each in said for match in _DENIED.finditer(each))
 
 

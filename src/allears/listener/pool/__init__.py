@@ -17,7 +17,7 @@ from platformdirs import user_cache_path
 
 from allears.corpora.files import CorpusError
 from allears.errors import AllearsError
-from allears.listener.contract import Proposal
+from allears.listener.contract import POOL, Proposal
 from allears.selection.candidates import Candidate
 from allears.selection.evaluate import Watch, unwatched
 from allears.selection.index import CandidateIndex
@@ -90,7 +90,7 @@ def candidate(line: Line) -> Candidate:
     return Candidate(line.text, (f"strategy:{line.strategy}", f"stage:{line.stage}", *emotions))
 
 
-def proposal(text: str, tags: Sequence[str], source: str = "pool") -> Proposal:
+def proposal(text: str, tags: Sequence[str], source: str = POOL) -> Proposal:
     """A candidate of the index as the listener sees it."""
     values = [tag.partition(":") for tag in tags]
     return Proposal(
