@@ -41,7 +41,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One question to one model, answered by one of the house's own evaluations (`measures.py` has them by `kind`).
+    """One question to one model, answered by one of the house's own evaluations (`measures/` has them by `kind`).
 
     `of`: a run, or a model by name ("default", "fasttext"); "" where a corpus is measured.
     """

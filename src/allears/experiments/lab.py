@@ -209,7 +209,7 @@ class Lab:
         return digest(
             {
                 "kind": measurement.kind, "models": models, "settings": measurement.settings, "data": data,
-                "code": code_of(*kind.rooms, "experiments/measures.py"), "small": self.setting.small,
+                "code": code_of(*kind.rooms, *kind.files), "small": self.setting.small,
                 "limit": self.setting.limit, "device": self.setting.device if kind.timed else "",
                 "study": str(self.setting.study) if measurement.kind == "study" else "",
             }

@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
         "CoBERT's recipe compares by cosine with learned scales, which the paper's does not; the ablations change "
         "hops and pooling of that recipe.",
         "Time and memory are of scoring 100 made-up candidates, encoded ahead, with fresh weights, which change "
-        "no cost (benchmarks/selection.py).",
+        "no cost (benchmarks/selection.py), on two busy cores: the Bi-encoder's own ratio says how exactly.",
     ),
     claims=(
         Claim(
