@@ -94,12 +94,14 @@ def test_nobody_is_told_that_they_did_what_they_say_they_did_not():
     assert order([presuming, other], moment("I did write to my boss"), [1, 0])[0] == presuming.text
 
 
-def test_what_is_not_near_must_bring_up_nothing_new():
-    naming = Proposal("What was the piano like?", "pool", strategy="Question")
-    plain = Proposal("What was it like?", "pool", strategy="Question")
+def test_a_written_reply_that_is_not_near_is_doubted():
+    written = Proposal("What was the old piano like?", "pool", strategy="Question")
+    said_back = Proposal("You sold it. What was it like?", "reflection", strategy="Question")
     now = moment("We sold the old piano")
-    for near, best in ((0.9, naming), (0.5, plain)):
-        ranked = rank([naming, plain], np.zeros(2, np.float32), now, near=np.array([near, near], np.float32))
+    for near, best in ((0.9, written), (0.4, said_back)):
+        ranked = rank(
+            [written, said_back], np.zeros(2, np.float32), now, near=np.array([near, near], np.float32)
+        )
         assert ranked[0].proposal == best
 
 

@@ -357,10 +357,8 @@ class Listener:
             moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage, turn.listener)
             # that query is the one before it with the listener's persona: the persona's part lies between them
             own = found[OWN] - found[OWN - 1] if len(found) > OWN else None
-            highest = [
-                highest_score(self.selector.card, persona=bool(query.persona)) for query in turn.queries[:2]
-            ]
-            near = (found[:2] / np.array(highest)[:, None]).max(axis=0) if all(highest) else None
+            highest = highest_score(self.selector.card, persona=bool(turn.queries[0].persona))
+            near = found[0] / highest if highest else None
             ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own, near)
             turn.ranked = in_order(ranked, turn.wish.strategy, turn.seed)
 

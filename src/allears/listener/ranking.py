@@ -28,6 +28,7 @@ from allears.listener.contract import (
 )
 from allears.listener.pool import ANY
 from allears.listener.stages import positive
+from allears.listener.trust import Doubt
 from allears.listener.unfit import asks_for_what_was_told
 from allears.listener.wording import (
     claims,
@@ -44,6 +45,7 @@ from allears.listener.wording import (
     stems,
     telling,
     tells_you,
+    words,
 )
 from allears.selection.bundle import BundleCard
 from allears.understanding.labels import POLARITY_OF
@@ -95,9 +97,7 @@ class Weights:
         3.1  # if it says back what was said: that always fits, and is for when little else does
     )
     plain: float = 2.8  # what plain words are worth, against all that is found or written
-    # Of 40 such replies to 160 messages, a reader found 27 beside the point; of 37 others that name a thing, 12.
-    sure: float = 0.695  # nearness from which a written reply may name a person, a thing or an event
-    unsure: float = 1.8
+    doubted: float = 3.0  # for each unit of `trust.Doubt` above 0, for a reply from the pool
     unread: float = (
         5.5  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
@@ -125,13 +125,13 @@ def rank(
     """All proposals that were not said before, best first. Equal ones keep the order they came in.
 
     `own`: how well each fits the listener's own persona, by CoBERT's measure, where it has one. `near`: how near each
-    is to the conversation or to the last message, from -1 to 1, where the ranker can tell.
+    is to the conversation, from -1 to 1, where the ranker can tell.
     """
     standard = _standard(scores)
     in_character = [0.0] * len(proposals) if own is None else np.clip(_standard(own), -FITS, FITS).tolist()
     known = _Known.of(moment)
     ranked = []
-    nearness = [1.0] * len(proposals) if near is None else near.tolist()
+    nearness = [None] * len(proposals) if near is None else near.tolist()
     for proposal, score, value, character, close in zip(
         proposals, scores, standard, in_character, nearness, strict=True
     ):
@@ -143,8 +143,7 @@ def rank(
         else:
             parts = _parts(proposal, known, weights)
             parts += _character(proposal, character, known, weights)
-            if close < weights.sure and proposal.source == POOL and particular(proposal.text):
-                parts.append(("the best of what is not near", -weights.unsure))
+            parts += _doubted(proposal, close, known, weights)
             total = weights.score * float(value)
         total += sum(amount for _, amount in parts)
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
@@ -286,6 +285,16 @@ def _unheard(proposal: Proposal, mentioned: frozenset[str]) -> float:
     """Of the words with which it tells the person about themselves, the share that has not come up."""
     told = tells_you(proposal.text)
     return len(told - mentioned) / len(told) if told else 0.0
+
+
+def _doubted(
+    proposal: Proposal, near: float | None, known: _Known, weights: Weights
+) -> list[tuple[str, float]]:
+    if near is None or proposal.source != POOL or known.stage in ("opening", "ending"):
+        return []
+    claimed = len(claims(proposal.text) - known.everything)
+    doubt = Doubt()(near, len(words(known.told[-1])), len(words(proposal.text)), claimed)
+    return [("may be beside the point", -weights.doubted * doubt)] if doubt > 0 else []
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
