@@ -3,8 +3,8 @@
 Two readers judged the listener's replies to 160 messages and 35 short talks of their own
 (`benchmarks/judged_replies.jsonl`). Of those from the pool three in five were off the point. Four things tell them
 apart: how near CoBERT finds the reply to the conversation, how much the person told (the more, the easier to miss),
-how long the reply is (a longer one says more of what it is for), and how many words it tells them that they did not say.
-`python benchmarks/fit_trust.py` fits the numbers.
+how long the reply is (a longer one says more of what it is for), and how many words it tells them that they did not
+say. `python benchmarks/fit_trust.py` fits the numbers.
 """
 
 from __future__ import annotations
