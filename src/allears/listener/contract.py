@@ -101,6 +101,7 @@ NO_WISH = Wish()
 POOL = "pool"  # the source of replies that were written beforehand
 SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
 REFLECTION = "reflection"  # the source of replies that say back what the person said
+TO_US = "to us"  # the source of answers to what is said to the listener itself
 PLAIN = "plain"  # the source of words that fit whatever was said
 IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
 

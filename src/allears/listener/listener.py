@@ -20,6 +20,7 @@ import numpy as np
 from allears.conversation import Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
 from allears.listener import requests
+from allears.listener.answering import AnsweringProposer
 from allears.listener.choosing import in_order, without_doubles
 from allears.listener.contract import (
     NO_WISH,
@@ -87,7 +88,7 @@ class Listener:
         self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
         self.speaker = Speaker(voice, selector)
         self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
-        self.reflecting = reflecting
+        self.reflecting, self.answering = reflecting, AnsweringProposer(selector)
 
     @property
     def takes_alpha(self) -> bool:
@@ -330,8 +331,10 @@ class Listener:
             for proposer in self.proposers
             for row in range(len(turn.encoded))
         ]
-        said_back = self.reflecting.propose(Request(*told), turn.sensed.emotions) if self.reflecting else None
-        turn.proposed = without_doubles([*proposed, *([said_back] if said_back else [])])
+        asked = Request(*told)
+        said_back = self.reflecting.propose(asked, turn.sensed.emotions) if self.reflecting else None
+        answered = self.answering.propose(asked)
+        turn.proposed = without_doubles([*proposed, *(each for each in (said_back, answered) if each)])
 
     def _write(self, turns: Sequence[TurnState]) -> None:
         """What the voice would say, beside what was found."""

@@ -22,6 +22,7 @@ from allears.listener.contract import (
     POOL,
     REFLECTION,
     SMALL_VOICES,
+    TO_US,
     Likely,
     Proposal,
     Ranked,
@@ -96,6 +97,7 @@ class Weights:
     said_back: float = (
         3.1  # if it says back what was said: that always fits, and is for when little else does
     )
+    to_us: float = 20.0  # an answer to what was said to the listener itself: nothing else is one
     plain: float = 2.8  # what plain words are worth, against all that is found or written
     doubted: float = 3.0  # for each unit of `trust.Doubt` above 0, for a reply from the pool
     unread: float = (
@@ -137,8 +139,13 @@ def rank(
     ):
         if proposal.text in known.said:
             continue
-        if proposal.source == PLAIN:
-            parts = [("always fits", weights.plain), *_repetition(proposal, known, weights)]
+        if proposal.source in (PLAIN, TO_US):
+            worth = (
+                ("always fits", weights.plain)
+                if proposal.source == PLAIN
+                else ("was said to me", weights.to_us)
+            )
+            parts = [worth, *_repetition(proposal, known, weights)]
             total = 0.0  # it is said because nothing better is, not because it scores
         else:
             parts = _parts(proposal, known, weights)

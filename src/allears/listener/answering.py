@@ -1,0 +1,66 @@
+"""Answers to what is said to the listener itself: "you're not listening", "what would you do?", "wish me luck".
+
+No reply that was written for somebody's troubles fits these, and to say them back would be mockery. A message is
+answered only if it is nothing else (`answering.toml` has the messages and the answers).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from allears.listener.contract import TO_US, Proposal, Proposed, Request
+from allears.selection.runtime import OnnxSelector
+
+_BEFORE = r"(?:(?:but|and|so|well|ok|okay|hey|no|oh|please|sorry|then|wow|ugh|honestly|look) )*"
+_AFTER = r"(?: (?:please|you know|then|though|anyway|really|now|ok|okay|thanks))*"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    said: re.Pattern[str]
+    strategy: str
+    texts: tuple[str, ...]
+
+
+class AnsweringProposer:
+    def __init__(self, selector: OnnxSelector):
+        self.selector = selector
+
+    def propose(self, request: Request) -> Proposed | None:
+        """Nothing, unless the last message was for the listener."""
+        proposals = answers(request.turns[-1].text, request.seed, len(request.turns))
+        if not proposals:
+            return None
+        states = self.selector.encode_responses([proposal.text for proposal in proposals])
+        return Proposed(tuple(proposals), states, np.arange(len(proposals)))
+
+
+def answers(message: str, seed: int = 0, place: int = 0) -> list[Proposal]:
+    """What may be answered, in an order of chance: the same for the same seed and place."""
+    said = " ".join(re.sub(r"[^\w\s']", " ", message.replace("\u2019", "'").lower()).split())
+    for answer in _answers():
+        if answer.said.fullmatch(said):
+            texts = list(answer.texts)
+            random.Random(f"{seed} {place}").shuffle(texts)
+            return [Proposal(text, TO_US, strategy=answer.strategy) for text in texts]
+    return []
+
+
+@cache
+def _answers() -> tuple[Answer, ...]:
+    found = tomllib.loads(Path(__file__).with_name("answering.toml").read_text(encoding="utf-8"))["answer"]
+    return tuple(
+        Answer(
+            re.compile(f"{_BEFORE}(?:{'|'.join(each['says'])}){_AFTER}"),
+            each["strategy"],
+            tuple(each["texts"]),
+        )
+        for each in found
+    )
