@@ -29,14 +29,14 @@ from allears.understanding.labels import STRATEGIES
 
 PAUSE = 1  # replies between two that say something back
 FELT = 0.4  # from which a group of emotions is taken for what the person feels
-CHEER = 0.6  # and joy only from here: to cheer at bad news is the worst mistake of all
+CHEER = 0.65  # and joy only from here: to cheer at bad news is the worst mistake of all
 GROUPS = {
     "sad": ("sad", "devastated", "disappointed"),
     "afraid": ("afraid", "terrified", "anxious", "apprehensive"),
     "angry": ("angry", "furious", "annoyed", "disgusted", "jealous"),
     "guilty": ("guilty", "ashamed", "embarrassed"),
     "lonely": ("lonely",),
-    "happy": ("joyful", "excited", "proud", "impressed", "confident", "hopeful", "anticipating", "prepared"),
+    "happy": ("joyful", "excited", "proud", "impressed"),  # not who waits or is ready: one may be so for chemotherapy
     "warm": ("grateful", "content", "caring", "trusting", "faithful", "nostalgic", "sentimental"),
 }
 HARD, GOOD, OPEN = "hard", "good", "open"  # where no group is felt so clearly that we could say so
