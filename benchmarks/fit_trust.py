@@ -2,9 +2,11 @@
 
     python benchmarks/fit_trust.py
 
-Prints the coefficients, how well those of one reader's replies tell the other's apart (area under the curve), and how
+Prints the coefficients, how well those of one reader's replies tell another's apart (area under the curve), and how
 many replies of each mark would be kept where doubt is below 0. The messages and talks in `judged_replies.jsonl` are the
-readers' own; the replies are those of two earlier versions of the listener, mixed, so that a reader did not know which.
+readers' own (language models, each with a fresh context); the replies are those of two versions of the listener, mixed,
+so that a reader did not know which. The third reader came when the fit was in use, and judged the listener before all
+this and with it: those marks are only counted.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from allears.selection.selector import Query
 
 JUDGED = Path(__file__).with_name("judged_replies.jsonl")
 OFF = "off"
+HELD_OUT = 3  # the reader whose marks nothing is fitted to
 NAMES = ("near", "told", "length", "claimed")
 
 
@@ -56,8 +59,10 @@ def fitted(rows: npt.NDArray[Any], off: npt.NDArray[Any]) -> LogisticRegression:
 def main() -> None:
     written = {proposal.text for proposal in shipped_pool()}
     judged = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
-    print("all replies:", dict(Counter(row["mark"] for row in judged)))
-    judged = [row for row in judged if row["reply"] in written]
+    for version in ("before", "after"):
+        marks = Counter(row["mark"] for row in judged if row.get("version") == version)
+        print(f"reader {HELD_OUT}, {version}:", dict(marks))
+    judged = [row for row in judged if row["reply"] in written and row["reader"] != HELD_OUT]
     selector = OnnxSelector.from_bundle("default")
     found = np.array([features(row, selector) for row in judged])
     off = np.array([row["mark"] == OFF for row in judged])
