@@ -44,7 +44,7 @@ MIME_PLAIN = Run(
 MIME_NOT_STOCHASTIC = Run(
     "ed-mime-not-stochastic", "ed-mime", ("model.options.stochastic=false",), _FROM_WORDS
 )
-MIME_IMPROVED = Run("ed-mime-improved", "ed-mime-improved", uses=(("model.encoder", PRETRAIN),))
+MIME_IMPROVED = Run("ed-mime-improved", "ed-mime-improved")
 
 
 def persona_run(model: str, corpus: str = REDDIT, changes: Sequence[str] = (), name: str = "") -> Run:
