@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from allears.listener.contract import TO_US, Proposal, Proposed, Request
+from allears.listener.proposers import encoded
 from allears.selection.runtime import OnnxSelector
 
 _BEFORE = r"(?:(?:but|and|so|well|ok|okay|hey|no|oh|please|sorry|then|wow|ugh|honestly|look) )*"
@@ -35,11 +34,7 @@ class AnsweringProposer:
 
     def propose(self, request: Request) -> Proposed | None:
         """Nothing, unless the last message was for the listener."""
-        proposals = answers(request.turns[-1].text, request.seed, len(request.turns))
-        if not proposals:
-            return None
-        states = self.selector.encode_responses([proposal.text for proposal in proposals])
-        return Proposed(tuple(proposals), states, np.arange(len(proposals)))
+        return encoded(answers(request.turns[-1].text, request.seed, len(request.turns)), self.selector)
 
 
 def answers(message: str, seed: int = 0, place: int = 0) -> list[Proposal]:

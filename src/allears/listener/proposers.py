@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from allears.listener.contract import Proposal, Proposed, Request
 from allears.listener.pool import proposal
 from allears.selection.index import CandidateIndex
+from allears.selection.runtime import OnnxSelector
 from allears.selection.selector import Indices
 
 FIRST_STAGE = 100  # nearest replies by their vectors that are compared word by word
+
+
+def encoded(proposals: Sequence[Proposal], selector: OnnxSelector) -> Proposed | None:
+    """Proposals that were made for this very turn; nothing, if there are none."""
+    if not proposals:
+        return None
+    states = selector.encode_responses([each.text for each in proposals])
+    return Proposed(tuple(proposals), states, np.arange(len(proposals)))
 
 
 class PoolProposer:

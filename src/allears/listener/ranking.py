@@ -33,19 +33,21 @@ from allears.listener.trust import Doubt
 from allears.listener.unfit import asks_for_what_was_told
 from allears.listener.wording import (
     claims,
+    denied,
     denies,
+    done,
     hears_first,
     implied,
     opening,
-    other_span,
-    other_time,
     overlap,
     particular,
     presumed,
-    says_what_was_denied,
+    spans,
     stems,
     telling,
+    tells_not,
     tells_you,
+    times,
     words,
 )
 from allears.selection.bundle import BundleCard
@@ -62,6 +64,7 @@ DEATH = stems(["died dies dying dead death funeral buried bury widow widowed wid
 OF_DEATH = DEATH | stems(["lost loss passed gone grief grieve grieving mourn mourning grave goodbye missing"])
 # How far a reply may be off the mood: to cheer somebody sad is worse than to comfort somebody glad.
 CHEERS, COMFORTS = 0.35, 0.5
+DOUBT = Doubt()
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
@@ -182,8 +185,11 @@ class _Known:
     good: float  # how likely what was said is something good
     said: tuple[str, ...]  # by us
     everything: frozenset[str]  # stems of all that was said
-    heard: tuple[str, ...]  # from the person
+    heard: tuple[str, ...]  # from the person, in small letters
     told: tuple[str, ...]  # the person's last turns
+    told_words: int  # of the last one
+    denies: bool  # whether they say there that something is not so
+    denied: frozenset[str]  # stems of what they say there that they did not do
     lately: frozenset[str]  # stems of those
     our_last: frozenset[str]  # of our last replies, without what the person took up
     openings: frozenset[tuple[str, ...]]
@@ -203,13 +209,20 @@ class _Known:
             positive(moment.emotions),
             said,
             everything | implied(everything),
-            tuple(heard),
+            tuple(text.lower() for text in heard),
             tuple(heard[-2:]),
+            len(words(heard[-1])) if heard else 0,
+            denies(heard[-2:]),
+            denied(heard[-2:]),
             lately,
             stems(said[-3:]) - lately,
             frozenset(opening(text) for text in said[-4:]),
             bool(heard) and len(heard[-1].split()) > 20,
         )
+
+    def never_named(self, times: frozenset[str]) -> bool:
+        """Whether a time is among them that the person did not name."""
+        return any(all(each not in text for text in self.heard) for each in times)
 
 
 def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
@@ -275,13 +288,13 @@ def _taken_for_granted(
 ) -> list[tuple[str, float]]:
     """What it tells the person about themselves without having heard it."""
     parts: list[tuple[str, float]] = []
-    if other_time(proposal.text, known.heard):
+    if known.never_named(times(proposal.text)):
         parts.append(("names a time that nobody named", -weights.presumed))
-    if says_what_was_denied(proposal.text, known.told):
+    if known.denied and known.denied & done(proposal.text):
         parts.append(("says what was denied", -weights.mistaken))
-    if other_span(proposal.text, known.heard) and proposal.strategy not in UNASKED:
+    if proposal.strategy not in UNASKED and known.never_named(spans(proposal.text)):
         parts.append(("says how long it was, and nobody did", -weights.mistaken))
-    if proposal.source != REFLECTION and denies(proposal.text, known.told):
+    if proposal.source != REFLECTION and not known.denies and tells_not(proposal.text):
         parts.append(("says that something is not so", -weights.denied))
     if proposal.strategy in ("Question", "Affirmation and Reassurance") and proposal.source != REFLECTION:
         parts.append(("tells of what was not said", -weights.unheard * _unheard(proposal, mentioned)))
@@ -300,7 +313,7 @@ def _doubted(
     if near is None or proposal.source != POOL or known.stage in ("opening", "ending"):
         return []
     claimed = len(claims(proposal.text) - known.everything)
-    doubt = Doubt()(near, len(words(known.told[-1])), len(words(proposal.text)), claimed)
+    doubt = DOUBT(near, known.told_words, len(words(proposal.text)), claimed)
     return [("may be beside the point", -weights.doubted * doubt)] if doubt > 0 else []
 
 

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.contract import PLAIN, REFLECTION, Likely, Proposal, Proposed, Request
+from allears.listener.proposers import encoded
 from allears.listener.stages import positive
 from allears.listener.turning import PLAN, STATEMENT, VERDICT, Heard, heard
 from allears.selection.runtime import OnnxSelector
@@ -36,7 +35,12 @@ GROUPS = {
     "angry": ("angry", "furious", "annoyed", "disgusted", "jealous"),
     "guilty": ("guilty", "ashamed", "embarrassed"),
     "lonely": ("lonely",),
-    "happy": ("joyful", "excited", "proud", "impressed"),  # not who waits or is ready: one may be so for chemotherapy
+    "happy": (
+        "joyful",
+        "excited",
+        "proud",
+        "impressed",
+    ),  # not who waits or is ready: one may be so for chemotherapy
     "warm": ("grateful", "content", "caring", "trusting", "faithful", "nostalgic", "sentimental"),
 }
 HARD, GOOD, OPEN = "hard", "good", "open"  # where no group is felt so clearly that we could say so
@@ -61,11 +65,7 @@ class ReflectingProposer:
     def propose(self, request: Request, message: Likely) -> Proposed | None:
         """`message`: what was read in the last message alone."""
         felt = felt_in(message, request.emotions)
-        proposals = reflections(request.turns, felt, request.stage, request.seed)
-        if not proposals:
-            return None
-        states = self.selector.encode_responses([proposal.text for proposal in proposals])
-        return Proposed(tuple(proposals), states, np.arange(len(proposals)))
+        return encoded(reflections(request.turns, felt, request.stage, request.seed), self.selector)
 
 
 def reflections(turns: Sequence[Turn], felt: str, stage: str, seed: int = 0) -> list[Proposal]:

@@ -7,7 +7,7 @@ things a reply speaks of that nobody mentioned (`particular.txt` lists what coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -149,35 +149,43 @@ def _told_you(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=KEPT)
+def tells_not(text: str) -> bool:
+    """Whether a reply tells the person that something is not so."""
+    return any(map(_NOT.search, _told_you(text)))
+
+
+@lru_cache(maxsize=KEPT)
+def done(text: str) -> frozenset[str]:
+    """Stems of the sentences of a reply that speak of what was done: "How did you tell them?" """
+    return frozenset().union(*(stems([each]) for each in _SENTENCE.findall(text) if not _UNDONE.search(each)))
+
+
+def denies(said: Iterable[str]) -> bool:
+    """Whether a person says anywhere that something is not so."""
+    return any(map(_NOT.search, said))
+
+
+def denied(said: Iterable[str]) -> frozenset[str]:
+    """Stems of what a person says they did not do."""
+    return frozenset(stem(match[1].lower()) for each in said for match in _DENIED.finditer(each))
+
+
+@lru_cache(maxsize=KEPT)
+def times(text: str) -> frozenset[str]:
+    """When it was, as a reply puts it: "yesterday"."""
+    return frozenset(match[0].lower() for match in _WHEN.finditer(text))
+
+
+@lru_cache(maxsize=KEPT)
+def spans(text: str) -> frozenset[str]:
+    """How long it was, as a reply puts it: "three months"."""
+    return frozenset(match[0].lower() for match in _SPAN.finditer(text))
+
+
+@lru_cache(maxsize=KEPT)
 def tells_you(text: str) -> frozenset[str]:
     """Stems of all words, common or not, with which a reply tells the person about themselves; none if it does not."""
     return stems(_told_you(text)) - _OF_PERSONS
-
-
-def denies(text: str, said: Sequence[str]) -> bool:
-    """Whether a reply tells the person that something is not so, where they denied nothing themselves."""
-    return any(map(_NOT.search, _told_you(text))) and not any(map(_NOT.search, said))
-
-
-def says_what_was_denied(text: str, said: Sequence[str]) -> bool:
-    """Whether a reply speaks of the person doing what they just said they did not: "How did you tell them?" """
-    told = frozenset().union(*(stems([each]) for each in _SENTENCE.findall(text) if not _UNDONE.search(each)))
-    return any(stem(match[1].lower()) in told for each in said for match in _DENIED.finditer(each))
-
-
-def other_time(text: str, said: Sequence[str]) -> bool:
-    """Whether a reply says when it was, and nobody said so."""
-    return _says_other(_WHEN, text, said)
-
-
-def other_span(text: str, said: Sequence[str]) -> bool:
-    """Whether a reply says how long it was ("Three months is a good while"), and nobody said so."""
-    return _says_other(_SPAN, text, said)
-
-
-def _says_other(pattern: re.Pattern[str], text: str, said: Sequence[str]) -> bool:
-    named = {match[0].lower() for match in pattern.finditer(text)}
-    return any(all(each not in heard.lower() for heard in said) for each in named)
 
 
 @lru_cache(maxsize=KEPT)

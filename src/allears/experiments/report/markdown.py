@@ -61,10 +61,9 @@ def front_markdown(front: Front) -> str:
             for experiment, verdict in front.verdicts
         ]
     lines.append("")
-    discussed = [verdict for _, verdict in front.verdicts if verdict.discussion]
-    if discussed:
+    if front.discussed:
         lines += ["## What we make of those that did not hold", ""]
-        lines += [f"- {_safe(each.claim.text)}: {_safe(each.discussion)}" for each in discussed]
+        lines += [f"- {_safe(each.claim.text)}: {_safe(each.discussion)}" for each in front.discussed]
         lines.append("")
     lines += ["## All tables and figures", ""]
     linked = Table(

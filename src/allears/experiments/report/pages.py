@@ -50,6 +50,11 @@ class Front:
     verdicts: tuple[tuple[Experiment, Verdict], ...]
     contents: Table
 
+    @property
+    def discussed(self) -> list[Verdict]:
+        """The claims that did not hold and that we say something about."""
+        return [verdict for _, verdict in self.verdicts if verdict.discussion]
+
 
 def number(value: float, decimals: int) -> str:
     """As many decimals as the table has; whole numbers from a thousand on, with commas."""

@@ -72,10 +72,9 @@ def front_html(front: Front) -> str:
     parts.append(
         f"<h2>Which claims held</h2><table><tr><th>claim</th><th>here</th><th>where</th></tr>{rows}</table>"
     )
-    discussed = [verdict for _, verdict in front.verdicts if verdict.discussion]
-    if discussed:
+    if front.discussed:
         items = "".join(
-            f"<li>{escape(each.claim.text)}: {escape(each.discussion)}</li>" for each in discussed
+            f"<li>{escape(each.claim.text)}: {escape(each.discussion)}</li>" for each in front.discussed
         )
         parts.append(f"<h2>What we make of those that did not hold</h2><ul>{items}</ul>")
     body = "".join(
