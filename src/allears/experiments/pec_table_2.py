@@ -41,7 +41,11 @@ EXPERIMENT = Experiment(
     },
     source="PEC, Table 2 and its caption",
     differs=(
-        "People judge: `allears study new empathy-annotation`, then --study with what `study export` wrote.",
+        "No people judged: a language model did, three times with a fresh context, and its judgements of the 300 "
+        "conversations were entered as a study's answers (`benchmarks/pec_table_2`). Hence the high kappa. To ask "
+        "people: `allears study new empathy-annotation`, then --study with what `study export` wrote.",
+        "Joyful subreddits of our sample in the place of r/happy, those of people in distress in the place of "
+        "r/offmychest; most conversations begin in the middle of a thread, where the post itself is missing.",
     ),
     claims=(
         *(

@@ -59,7 +59,8 @@ EXPERIMENT = Experiment(
         "The column PEC is all of them, not only the two halves.",
         "The valid split; the paper has its test split.",
         "The encoder is gte-small (33M parameters), pretrained on dialogue; the paper's is BERT-base (110M).",
-        "BoW and DIM start without word vectors, the HLSTM from GloVe's; the paper's from fastText's.",
+        "BoW starts without word vectors, HLSTM and DIM from GloVe's; the paper's from fastText's.",
+        "DIM learns from 24 candidates at a time and for at most 2,500 steps, which is less than two epochs of PEC.",
     ),
     claims=(
         Claim(

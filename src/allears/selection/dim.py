@@ -21,6 +21,8 @@ from allears.nn.recurrent import BiLSTM
 from allears.nn.words import WordEmbedding
 from allears.selection.contract import SelectionModel
 
+_FIRST_GAIN = 4.0  # of what the sentence's BiLSTM makes of a word, over PyTorch's own start
+
 
 class DIM(SelectionModel):
     nested_context = True
@@ -51,6 +53,9 @@ class DIM(SelectionModel):
         )
         self.dropout = nn.Dropout(dropout)
         self.sentence = BiLSTM(embedding_size + self.spelling.size, hidden_size)
+        with torch.no_grad():  # told apart from the start: else attention is even, and nothing leaves chance
+            for name in ("weight_ih_l0", "weight_ih_l0_reverse"):
+                self.sentence.lstm.get_parameter(name).mul_(_FIRST_GAIN)
         self.matching = InteractiveMatching(
             self.sentence.size, hidden_size=hidden_size, mlp_size=mlp_size, dropout=dropout
         )
