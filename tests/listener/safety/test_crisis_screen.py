@@ -184,8 +184,8 @@ def test_a_message_that_was_read_in_part_only_is_read_to_its_end_where_there_is_
 def test_the_evidence_says_which_layer_and_pattern_saw_what(screen: CrisisScreen):
     found = screen.check("i wanna k1ll myself").to_dict()
     first = found["evidence"][0]
-    assert (first["layer"], first["name"], first["danger"]) == ("patterns", "kill-myself", "suicide")
-    assert first["words"] == "kill myself"
+    assert (first["layer"], first["name"], first["danger"]) == ("patterns", "suicide-beyond-doubt", "suicide")
+    assert first["words"] == "want to kill myself"
     assert json.loads(json.dumps(found)) == found
 
 
@@ -332,3 +332,62 @@ def test_a_screen_that_is_off_says_so_and_is_refused_by_a_server(screen: CrisisS
 def test_a_threshold_outside_of_0_and_1_is_refused(threshold: float):
     with pytest.raises(AllearsError, match="lies between 0 and 1"):
         CrisisScreen(harmless_head, threshold)
+
+
+# --- tales ------------------------------------------------------------------------------------------------
+
+TALE = (
+    "We sold the boat on Saturday and the buyer was kind about it. I told him for twenty minutes how she behaves in a "
+    "crosswind. Then he towed her off down the lane, and I stood there with my hands in my pockets."
+)
+
+
+def _suspects(*parts: str):
+    """A head that is sure of danger where it reads one of these parts, and of none elsewhere."""
+
+    def head(text: str) -> dict[str, float]:
+        share = 0.999 if any(part in text for part in parts) else 0.02
+        return {"none": 1 - share, "suicide": share}
+
+    return head
+
+
+def test_a_tale_is_danger_only_if_a_sentence_of_it_is():
+    whole = CrisisScreen(lambda text: _suspects("Then" if "boat" in text else "never")(text))
+    found = whole.check(TALE)
+    assert found.danger is None
+    assert any(item.layer == "sentences" for item in found.evidence)
+    assert CrisisScreen(_suspects("lane")).check(TALE).danger is not None  # in one sentence as in the whole
+
+
+def test_a_short_message_is_not_read_again():
+    asked = []
+
+    def head(text: str) -> dict[str, float]:
+        asked.append(text)
+        return {"none": 0.001, "suicide": 0.999}
+
+    assert CrisisScreen(head).check("I stood there for a long time.").danger is not None
+    assert len(asked) == 1
+
+
+def test_in_a_tale_a_pattern_needs_a_reader_that_does_not_rule_it_out():
+    scrabble = f"{TALE} Mum was with us, and she beat us all at Scrabble."
+    assert CrisisScreen(_suspects("never")).check(scrabble).danger is None
+    assert CrisisScreen(_suspects("beat us")).check(scrabble).danger is not None
+
+
+def test_danger_in_a_tale_is_still_heard():
+    for said in ("I am going to kill myself tonight.", "My husband hit me again."):
+        assert CrisisScreen(_suspects(said)).check(f"{TALE} {said}").danger is not None
+    assert CrisisScreen().check(f"{TALE} I want to kill myself.").danger is not None  # no reader to ask
+
+
+def test_a_reader_that_fails_on_a_sentence_leaves_what_was_found():
+    def head(text: str) -> dict[str, float]:
+        if "boat" not in text or len(text) < 100:
+            raise RuntimeError("no more")
+        return {"none": 0.001, "suicide": 0.999}
+
+    with pytest.warns(UserWarning, match="sentence by sentence"):
+        assert CrisisScreen(head).check(TALE).danger is not None

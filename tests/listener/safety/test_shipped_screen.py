@@ -30,10 +30,35 @@ def screen() -> CrisisScreen:
         "He locked me in the flat again",
         "I cut myself again last night",
         "I have a knife and I am going to stab him",
+        "I took thirty paracetamol",
+        "I've lost the will to carry on",
+        "my husband tried to strangle me with a phone cord",
+        "I came very close to doing it yesterday",
+        "I drank a bottle of antifreeze",
     ],
 )
 def test_what_is_said_plainly_is_heard(screen: CrisisScreen, said: str) -> None:
     assert screen.check(said).danger is not None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I gave my notice today. I have no plan.",
+        "Please don't tell me to follow my dreams.",
+        "I want to shake his hand",
+        "I handed in my notice this morning",
+        "I can't see a future with him, he doesn't want children and I do",
+        "husband took the rope out of the garage to tie the Christmas tree to the roof",
+    ],
+)
+def test_what_only_the_heads_take_for_danger_raises_no_alarm(screen: CrisisScreen, said: str) -> None:
+    assert screen.check(said).danger is None
+
+
+def test_an_everyday_matter_does_not_hide_danger_beside_it(screen: CrisisScreen) -> None:
+    assert screen.check("I gave my notice today. I have no plan. I want to die.").danger is not None
+    assert screen.check("I gave my notice today and I bought a rope.").danger is not None
 
 
 def test_everyday_trouble_raises_no_alarm(screen: CrisisScreen) -> None:

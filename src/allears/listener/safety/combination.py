@@ -34,6 +34,9 @@ STRONGEST = 6.0  # log-odds: no head counts as surer than this
 
 Seen = Mapping[str, float]
 
+# In a tale: the reader's log-odds of danger under which it speaks against a pattern, and what that counts for then.
+READER_AGAINST, MOST_OF_A_HINT = -1.0, 0.49
+
 
 @dataclass(frozen=True, slots=True)
 class WeightedSum:
@@ -101,16 +104,30 @@ class Combination:
 
 
 def seen_by(
-    patterns: Sequence[Evidence], ngrams: Mapping[str, float], reader: Mapping[str, float] | None
+    patterns: Sequence[Evidence],
+    ngrams: Mapping[str, float],
+    reader: Mapping[str, float] | None,
+    *,
+    everyday: bool = False,
+    tale: bool = False,
 ) -> dict[str, float]:
-    """What each layer saw, as the sums take it. `reader` is None where no reader has read the message."""
+    """What each layer saw, as the sums take it. `reader` is None where no reader has read the message.
+
+    `everyday` says that the message is about something that the heads are known to take for danger: where no pattern
+    was found, they count as undecided at most. In a `tale`, a long message or a sentence of one, many words stand
+    together by chance: where the reader sees no danger, a pattern is a hint at most ("she beat us at Scrabble").
+    """
     weights = [item.weight for item in patterns]
-    seen = {
+    most = 0.0 if everyday and not weights else STRONGEST
+    seen = {NGRAMS: min(most, log_odds_of(danger_share(ngrams)))}
+    if reader is not None:
+        seen[READER] = min(most, log_odds_of(danger_share(reader)))
+        if tale and seen[READER] < READER_AGAINST:
+            weights = [min(weight, MOST_OF_A_HINT) for weight in weights]
+    return seen | {
         OUTRIGHT: float(any(weight >= ENOUGH for weight in weights)),
         HINT: max((weight for weight in weights if weight < ENOUGH), default=0.0),
-        NGRAMS: log_odds_of(danger_share(ngrams)),
     }
-    return seen if reader is None else seen | {READER: log_odds_of(danger_share(reader))}
 
 
 def danger_share(shares: Mapping[str, float]) -> float:

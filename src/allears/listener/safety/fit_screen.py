@@ -35,7 +35,7 @@ from allears.listener.safety.combination import (
 from allears.listener.safety.dangers import NO_DANGER
 from allears.listener.safety.ngram_head import shipped_head
 from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.screen import Head
+from allears.listener.safety.screen import SETTLED, Head, is_tale
 from allears.selection.changed_weights import change_file, numbers_file
 
 FALSE_ALARMS = 0.03  # of the harmless messages: what all layers together may raise
@@ -101,10 +101,12 @@ def weigh(
     usual = np.arange(len(cases)) >= len(written)
     hard = ~danger & ~usual
     small, large = [ngrams(case.text) for case in cases], [reader(case.text) for case in cases]
+    found = [table.find(case.text) for case in cases]
     rows = [
-        seen_by(table.find(case.text), one, other)
-        for case, one, other in zip(cases, small, large, strict=True)
+        seen_by(patterns, one, other, everyday=table.is_everyday(case.text), tale=is_tale(case.text))
+        for case, patterns, one, other in zip(cases, found, small, large, strict=True)
     ]
+    settled = np.array([any(item.weight >= SETTLED for item in patterns) for patterns in found])
     seen = np.array([[row[name] for name in WITH_READER] for row in rows])
     bare = seen[:, : len(WITHOUT_READER)]
 
@@ -123,11 +125,12 @@ def weigh(
         )
 
     sure = highest(without, SURE_FALSE_ALARMS)
-    sure_raised = without >= sure
+    sure_raised = (without >= sure) | settled
     sums = fit_sum(bare, danger, WITHOUT_READER), fit_sum(seen, danger, WITH_READER)
     said = seen[:, WITH_READER.index(OUTRIGHT)] > 0
     outright = [
-        said & (scores >= each.outright_alone) for scores, each in zip((without, together), sums, strict=True)
+        settled | (said & (scores >= each.outright_alone))
+        for scores, each in zip((without, together), sums, strict=True)
     ]
     thresholds = (
         highest(without, FALSE_ALARMS, outright[0]),
@@ -142,8 +145,8 @@ def weigh(
         "with_reader": (together >= thresholds[1]) | sure_raised | outright[1],
     }
     figures = {
-        f"{name}_{kind}": round(100 * float(found[which].mean()), 2)
-        for name, found in raised.items()
+        f"{name}_{kind}": round(100 * float(alarms[which].mean()), 2)
+        for name, alarms in raised.items()
         for kind, which in (("recall", danger), ("false_alarms", hard), ("ordinary", usual))
         if which.any()
     }

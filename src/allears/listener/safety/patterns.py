@@ -57,6 +57,15 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Everyday:
+    """Something ordinary that the heads are known to take for danger."""
+
+    name: str
+    phrases: tuple[Phrase, ...]
+    unless: tuple[Phrase, ...] = ()
+
+
+@dataclass(frozen=True)
 class PatternTable:
     """All patterns, idioms and contexts, and the normaliser that knows their words."""
 
@@ -64,6 +73,7 @@ class PatternTable:
     idioms: tuple[Idiom, ...]
     contexts: tuple[Context, ...]
     normalise: Normaliser
+    everyday: tuple[Everyday, ...] = ()
 
     def find(self, text: str) -> tuple[Evidence, ...]:
         """Every pattern that the text shows, once each, with the weight that it has in this text."""
@@ -84,6 +94,15 @@ class PatternTable:
                     heard = plain[slice(*span)].strip()
                     found[pattern.name] = Evidence("patterns", pattern.name, pattern.danger, weight, heard)
         return tuple(found.values())
+
+    def is_everyday(self, text: str) -> bool:
+        """Whether the text speaks of something ordinary that the heads take for danger, and of nothing else."""
+        words = self.normalise.plain_words(text)
+        plain, present = f" {' '.join(words)} ", frozenset(words)
+        return any(
+            _shows(each.phrases, plain, present) and not _shows(each.unless, plain, present)
+            for each in self.everyday
+        )
 
     def _contexts(self, words: Sequence[str]) -> list[Context]:
         plain, present = f" {' '.join(words)} ", frozenset(words)
@@ -154,10 +173,19 @@ def pattern_table() -> PatternTable:
         )
         for entry in harmless["context"]
     )
+    everyday = tuple(
+        Everyday(
+            entry["name"],
+            compile_lines(entry["phrases"], lists),
+            compile_lines(entry.get("unless", ""), lists),
+        )
+        for entry in harmless["everyday"]
+    )
     spoken = chain(
         chain.from_iterable(pattern.phrases for pattern in patterns),
         chain.from_iterable(idiom.phrases + idiom.unless for idiom in idioms),
         chain.from_iterable(context.phrases + context.unless for context in contexts),
+        chain.from_iterable(each.phrases + each.unless for each in everyday),
     )
     vocabulary = frozenset(word for phrase in spoken for word in phrase.words)
     spellings = read_table(folder / "spellings.toml")
@@ -169,7 +197,7 @@ def pattern_table() -> PatternTable:
         spellings["glued"]["serious"].split(),
         spellings["glued"]["glue"].split(),
     )
-    return PatternTable(patterns, idioms, contexts, normalise)
+    return PatternTable(patterns, idioms, contexts, normalise, everyday)
 
 
 def read_table(path: Traversable) -> Mapping[str, Any]:

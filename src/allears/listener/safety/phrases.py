@@ -7,6 +7,7 @@
     i am? suicidal             ? : the place may be empty
     suicid*                    * : any ending
     ^ yes $                    ^ : only at the beginning of the message;  $ : only at its end
+    i still cut .              . : only at the end of a sentence; in both, also as one of the words: tonight|now|.
 
 Phrases are found in normalised text (`normalise.py`). They never reach over the end of a sentence. Every gap is
 bounded and nothing is nested, so a search takes time in proportion to the text.
@@ -15,12 +16,13 @@ bounded and nothing is nested, so a search takes time in proportion to the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 _ANY_WORD = r"[^ .]+"
 _GAPS = {"_": 3, "__": 7}
+_ENDS = {"$": r"(?=(?: [.])? $)", ".": r"(?= [.] | $)"}  # of the message, of a sentence
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,8 @@ class Phrase:
     @cached_property
     def source(self) -> str:
         """The regular expression, written and compiled when it is first needed: most phrases never are."""
-        start, end = _anchors(self.text.split())
         pattern = "".join(_place_regex(written, entries) for written, entries in self.places)
-        return f"{'^' if start else ''}{pattern}{'(?: [.])? $' if end else '(?= )'}"
+        return f"{'^' if self.text.startswith('^ ') else ''}{pattern}(?= )"
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -57,18 +58,16 @@ def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
     places: list[tuple[str, tuple[str, ...]]] = []
     needed: list[frozenset[str]] = []
     known: set[str] = set()
-    split = text.split()
-    start, end = _anchors(split)
-    for written in split[start : len(split) - end]:
+    for written in text.removeprefix("^ ").split():
         place = written.removesuffix("?")
         if place in _GAPS:
             places.append((place, ()))
             continue
         entries = tuple(_entries(place, lists))
         places.append((written, entries))
-        words = [_words(entry) for entry in entries]
+        words = [_words(entry) for entry in entries if entry not in _ENDS]
         known.update(*words)
-        if not written.endswith("?") and not any("*" in entry for entry in entries):
+        if not (written.endswith("?") or len(words) < len(entries) or any("*" in entry for entry in entries)):
             needed.append(frozenset([first for first, *_ in words]))
     if not needed and "*" not in text:
         raise ValueError(f"the phrase {text!r} has no word that must be there")
@@ -79,11 +78,6 @@ def compile_lines(text: str, lists: Mapping[str, tuple[str, ...]]) -> tuple[Phra
     """A phrase a line; blank lines and what follows a # are left out."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return tuple(compile_phrase(line, lists) for line in lines if line)
-
-
-def _anchors(places: Sequence[str]) -> tuple[bool, bool]:
-    """Whether a phrase stands only at the beginning of a message, and only at its end."""
-    return places[:1] == ["^"], places[-1:] == ["$"]
 
 
 def _entries(place: str, lists: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -109,7 +103,11 @@ def _words(entry: str) -> tuple[str, ...]:
 def _place_regex(written: str, entries: tuple[str, ...]) -> str:
     if written in _GAPS:
         return rf"(?: {_ANY_WORD}){{0,{_GAPS[written]}}}?"
-    one_of = "|".join(_entry_regex(entry) for entry in sorted(entries, key=len, reverse=True))
+    spoken = [entry for entry in entries if entry not in _ENDS]
+    one_of = "|".join(_entry_regex(entry) for entry in sorted(spoken, key=len, reverse=True))
+    if len(spoken) < len(entries):
+        ends = "|".join(_ENDS[entry] for entry in entries if entry in _ENDS)
+        return rf"(?: (?:{one_of})|{ends})" if spoken else rf"(?:{ends})"
     return rf"(?: (?:{one_of}))?" if written.endswith("?") else rf" (?:{one_of})"
 
 

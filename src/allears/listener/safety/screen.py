@@ -10,6 +10,8 @@ Everything is a pure function of the message, what was said before it, and the s
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -41,6 +43,18 @@ THRESHOLD = 0.5  # certainty from which a message counts as danger
 SETTLED = 0.99  # a pattern of this weight is enough whatever the heads say: they know no other language
 ANSWERED_YES = 0.9  # how sure a yes to our own question makes us
 SHORT_MESSAGE = 6  # words; so few may go on with what the person said before
+
+TALE_WORDS, TALE_SENTENCES = 25, 3  # from which a message is a tale: see `is_tale`
+_SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
+
+
+def sentences(message: str) -> list[str]:
+    return [each.strip() for each in _SENTENCE.findall(message) if each.strip()]
+
+
+def is_tale(message: str) -> bool:
+    """Whether a message tells a story rather than what is the matter."""
+    return len(message.split()) >= TALE_WORDS and len(sentences(message)) >= TALE_SENTENCES
 
 
 class CrisisScreen:
@@ -148,7 +162,7 @@ class CrisisScreen:
         return state
 
     def _message_says(
-        self, message: str, read: Shares | None, in_part: bool
+        self, message: str, read: Shares | None, in_part: bool, *, of_a_tale: bool = False
     ) -> tuple[tuple[Evidence, ...], float]:
         """What each layer saw in the message, and how sure all of them are together."""
         if not message.strip():
@@ -158,9 +172,33 @@ class CrisisScreen:
         evidence = [*found, self._head_says(NGRAMS, ngrams)]
         if read is not None:
             evidence.append(self._head_says(READER, read))
-        certainty = self.combination.certainty(seen_by(found, ngrams, read), in_part=in_part)
+        tale = of_a_tale or is_tale(message)
+        seen = seen_by(found, ngrams, read, everyday=self.patterns.is_everyday(message), tale=tale)
+        certainty = self.combination.certainty(seen, in_part=in_part)
+        if certainty >= self.threshold and tale and not of_a_tale and read is not None:
+            alone = self._surest_sentence(message)
+            if alone < self.threshold:
+                evidence.append(Evidence("sentences", "no sentence alone", None, 0.0))
+                certainty = alone
         settled = [item.weight for item in found if item.weight >= SETTLED]
-        return tuple(evidence), max(certainty, *settled) if settled else certainty
+        return tuple(evidence), max([certainty, *settled])
+
+    def _surest_sentence(self, message: str) -> float:
+        """How sure the layers are of the sentence of a tale that looks worst by itself.
+
+        Who tells a long story of everyday life is taken for somebody in danger by the heads rather often, and by no
+        sentence of it; who is in danger says so in one.
+        """
+        if self.head is None:
+            return 1.0
+        try:
+            return max(
+                self._message_says(each, self.head(each), False, of_a_tale=True)[1]
+                for each in sentences(message)
+            )
+        except Exception as error:  # whatever goes wrong in a reader: what was found stands
+            warnings.warn(f"the crisis screen could not read sentence by sentence: {error}", stacklevel=2)
+            return 1.0
 
     def _head_says(self, layer: str, shares: Shares) -> Evidence:
         """A head's likeliest danger, with a weight that is 0.5 where the head would be enough alone."""
