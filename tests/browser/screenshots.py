@@ -1,4 +1,5 @@
-"""Pictures of every view, light and dark, on a desktop and on a phone: `python tests/browser/screenshots.py`.
+"""Pictures of every view, on a desktop and on a phone: `python tests/browser/screenshots.py`. Those of the page are
+drawn in light and in dark.
 
 They go to docs/images/web. Everything in them is said by the real listener on the real server; what the person says is
 made up. `--only talk` draws only the views whose name contains the word.
@@ -80,15 +81,14 @@ def _draw(
 
 
 def _study_picture(browser: Browser, folder: Path) -> Callable[[str, str, Callable[[Page], None]], None]:
-    """Draws one view of a study, in every size and scheme."""
+    """Draws one view of a study in every size; in light alone, for the repository's size."""
 
     def draw(name: str, url: str, view: Callable[[Page], None]) -> None:
         for size in SIZES:
-            for scheme in SCHEMES:
-                with _page(browser, url, size, scheme) as page:
-                    view(page)
-                    page.wait_for_timeout(700)
-                    _save(page.screenshot(), folder / f"{name}-{size}-{scheme}.png")
+            with _page(browser, url, size, "light") as page:
+                view(page)
+                page.wait_for_timeout(700)
+                _save(page.screenshot(), folder / f"{name}-{size}-light.png")
 
     return draw
 
