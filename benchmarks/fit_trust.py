@@ -6,7 +6,8 @@ Prints the coefficients, how well those of one reader's replies tell another's a
 many replies of each mark would be kept where doubt is below 0. The messages and talks in `judged_replies.jsonl` are the
 readers' own (language models, each with a fresh context); the replies are those of two versions of the listener, mixed,
 so that a reader did not know which. The third reader came when the fit was in use, and judged the listener before all
-this and with it: those marks are only counted.
+this and with it; the fourth and the fifth judged it without occasions and with them, the sixth without answered
+messages and with them. Their marks are only counted.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from allears.selection.selector import Query
 
 JUDGED = Path(__file__).with_name("judged_replies.jsonl")
 OFF = "off"
-HELD_OUT = 3  # the reader whose marks nothing is fitted to
+HELD_OUT = (3, 4, 5, 6)  # the readers whose marks nothing is fitted to
 NAMES = ("near", "told", "length", "claimed")
 
 
@@ -59,17 +60,19 @@ def fitted(rows: npt.NDArray[Any], off: npt.NDArray[Any]) -> LogisticRegression:
 def main() -> None:
     written = {proposal.text for proposal in shipped_pool()}
     judged = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
-    for version in ("before", "after"):
+    for reader, version in dict.fromkeys(
+        (row["reader"], row["version"]) for row in judged if "version" in row
+    ):
         marks = Counter(row["mark"] for row in judged if row.get("version") == version)
-        print(f"reader {HELD_OUT}, {version}:", dict(marks))
-    judged = [row for row in judged if row["reply"] in written and row["reader"] != HELD_OUT]
+        print(f"reader {reader}, {version}:", dict(marks))
+    judged = [row for row in judged if row["reply"] in written and row["reader"] not in HELD_OUT]
     selector = OnnxSelector.from_bundle("default")
     found = np.array([features(row, selector) for row in judged])
     off = np.array([row["mark"] == OFF for row in judged])
-    reader = np.array([row["reader"] for row in judged])
+    readers = np.array([row["reader"] for row in judged])
     for one, other in ((1, 2), (2, 1)):
-        model = fitted(found[reader == one], off[reader == one])
-        area = roc_auc_score(off[reader == other], model.decision_function(found[reader == other]))
+        model = fitted(found[readers == one], off[readers == one])
+        area = roc_auc_score(off[readers == other], model.decision_function(found[readers == other]))
         print(f"fitted to reader {one}, area under the curve for reader {other}: {area:.2f}")
     model = fitted(found, off)
     print(

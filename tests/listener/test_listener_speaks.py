@@ -14,7 +14,7 @@ from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
 from allears.generation.contract import Generated, Prompt
 from allears.generation.decoding import AlphaTable, Settings
-from allears.listener.contract import PLAIN, REFLECTION, Request, Wish
+from allears.listener.contract import OCCASION, PLAIN, REFLECTION, TURN_OF_TALK, Request, Wish
 from allears.listener.listener import Listener
 from allears.listener.speaking import cannot_be_said, chosen_strategies, whole_sentences
 from allears.listener.voices import SMALL_ALPHAS, Voice
@@ -299,7 +299,13 @@ def test_without_a_voice_everything_is_as_it_was(listener: Listener, tiny_bundle
     assert reply.why.voice == "retrieval"
     assert reply.why.trouble == ""
     assert "write" not in reply.why.milliseconds
-    assert {item.proposal.source for item in reply.why.candidates} <= {"pool", REFLECTION, PLAIN}
+    assert {item.proposal.source for item in reply.why.candidates} <= {
+        "pool",
+        OCCASION,
+        TURN_OF_TALK,
+        REFLECTION,
+        PLAIN,
+    }
 
 
 def test_another_voice_leaves_the_listener_as_it_was(listener: Listener):

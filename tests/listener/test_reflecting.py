@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import PLAIN, REFLECTION, Proposal
+from allears.listener.contract import OCCASION, PLAIN, REFLECTION, Proposal
 from allears.listener.listener import Listener
+from allears.listener.making import MakingProposer
 from allears.listener.ranking import Moment, Weights, rank
 from allears.listener.reflecting import (
     GOOD,
     GROUPS,
     HARD,
+    LIGHT,
     OPEN,
     felt_in,
     group_of,
@@ -21,7 +25,7 @@ from allears.listener.reflecting import (
 )
 from allears.listener.safety.review import review
 from allears.listener.turning import PLAN, VERDICT
-from allears.understanding.labels import ED_EMOTIONS
+from allears.understanding.labels import ED_EMOTIONS, POLARITY_OF
 
 SAD = (("sad", 0.8), ("joyful", 0.2))
 LOST = "I miss my sister."
@@ -72,7 +76,28 @@ def test_plain_words_are_said_once_in_a_conversation():
     everything = [text for each in shipped_frames("plain") if each.group == "sad" for text in each.texts]
     so_far = [line for text in everything for line in ("mm", text)]
     assert texts(reflections(turns(*so_far, "What now?"), "sad", "comforting"), PLAIN) == []
-    assert len(texts(reflections(turns("What now?"), "sad", "comforting"), PLAIN)) == 2
+    heard, asked = "I'm sorry. That sounds painful.", "How are you with it today?"
+    later = texts(reflections(turns("mm", f"{heard} {asked}", "What now?"), "sad", "comforting"), PLAIN)
+    assert later
+    assert not any(heard in text or asked in text for text in later)
+
+
+def test_plain_words_that_hear_come_with_a_question_unless_we_just_asked():
+    found = texts(reflections(turns("What now?"), "sad", "comforting"), PLAIN)
+    assert found[0] == f"{found[1]} {found[2]}"
+    assert found[0].endswith("?")
+    after = texts(reflections(turns("mm", "Was it today?", "What now?"), "sad", "comforting"), PLAIN)
+    assert len(after) == 2
+    assert not after[0].endswith("?")
+
+
+def test_joy_in_the_words_is_not_met_with_sorrow():
+    told = turns("I went on my first holiday alone and it was really great.")
+    sorrow = {text for each in shipped_frames("plain") if each.group == "lonely" for text in each.texts}
+    assert sorrow.isdisjoint(texts(reflections(told, "lonely", "exploration"), PLAIN))
+    assert not sorrow.isdisjoint(
+        texts(reflections(turns("I was alone all day."), "lonely", "exploration"), PLAIN)
+    )
 
 
 def test_the_same_turn_has_the_same_reflections():
@@ -137,5 +162,41 @@ def test_a_reflection_pays_its_price_and_gets_nothing_for_repeating_words():
 
 
 def test_the_listener_proposes_it_among_the_others(listener: Listener):
-    why = listener.respond("I miss my dog.").why
+    why = listener.respond("The kettle in our kitchen is an old one.").why
     assert {REFLECTION, PLAIN} & {each.proposal.source for each in why.candidates}
+
+
+def test_nothing_is_said_back_where_an_answer_was_written_for_it(listener: Listener):
+    knowing = copy.copy(listener)
+    knowing.making = MakingProposer(listener.selector)
+    why = knowing.respond("We had to put our dog to sleep on Tuesday.").why
+    sources = {each.proposal.source for each in why.candidates}
+    assert OCCASION in sources
+    assert not {REFLECTION, PLAIN} & sources
+
+
+@pytest.mark.parametrize("felt", ["happy", "good"])
+def test_joy_is_only_joined_in_where_the_words_show_it(felt: str) -> None:
+    cheerful = {text for frame in shipped_frames("plain") if frame.group == felt for text in frame.texts}
+    sold = (Turn(Role.SEEKER, "My landlord just told us he's selling the building."),)
+    won = (Turn(Role.SEEKER, "My landlord just told us he's lowering the rent!"),)
+    for seed in range(10):
+        assert not any("!" in each.text for each in reflections(sold, felt, "exploration", seed))
+        assert cheerful.isdisjoint(each.text for each in reflections(sold, felt, "exploration", seed))
+    assert any("!" in each.text for each in reflections(won, felt, "exploration"))
+
+
+@pytest.mark.parametrize(
+    ("message", "mood", "felt"),
+    [(0.2, 0.1, HARD), (0.9, 0.8, GOOD), (0.6, 0.55, LIGHT), (0.6, 0.3, OPEN), (0.1, 0.7, OPEN)],
+)
+def test_where_no_feeling_is_clear_its_side_still_counts(message: float, mood: float, felt: str) -> None:
+    def read(good: float):  # spread over so many feelings that no group stands out
+        bright = [name for name in ED_EMOTIONS if POLARITY_OF[name] == "positive"]
+        dark = [name for name in ED_EMOTIONS if POLARITY_OF[name] != "positive"]
+        return tuple((name, good / len(bright)) for name in bright) + tuple(
+            (name, (1 - good) / len(dark)) for name in dark
+        )
+
+    assert group_of(read(message)) == group_of(read(mood)) == OPEN
+    assert felt_in(read(message), read(mood)) == felt

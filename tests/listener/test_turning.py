@@ -94,3 +94,15 @@ def test_no_text_breaks_it(text: str):
     for each in heard(text):
         assert each.clause
         assert " i " not in f" {each.clause.lower()} "
+
+
+def test_somebody_left_is_not_taken_along():
+    (found,) = heard("I moved away from my mum and I miss her.")
+    assert found.clause == "you moved away from your mum and you miss her"
+    assert heard("My mum and I went to the sea.")[0].clause == "you and your mum went to the sea"
+
+
+def test_what_others_may_do_is_a_thought_and_no_plan():
+    (found,) = heard("I think my boyfriend is going to break up with me.")
+    assert (found.clause, found.kind) == ("you think your boyfriend is going to break up with you", STATEMENT)
+    assert heard("I think I'll call her tonight.")[0].kind == PLAN

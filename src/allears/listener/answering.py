@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from allears.listener.contract import TO_US, Proposal, Proposed, Request
-from allears.listener.proposers import encoded
-from allears.selection.runtime import OnnxSelector
+from allears.listener.contract import TO_US, Proposal
 
 _BEFORE = r"(?:(?:but|and|so|well|ok|okay|hey|no|oh|please|sorry|then|wow|ugh|honestly|look) )*"
 _AFTER = r"(?: (?:please|you know|then|though|anyway|really|now|ok|okay|thanks))*"
@@ -26,15 +24,6 @@ class Answer:
     said: re.Pattern[str]
     strategy: str
     texts: tuple[str, ...]
-
-
-class AnsweringProposer:
-    def __init__(self, selector: OnnxSelector):
-        self.selector = selector
-
-    def propose(self, request: Request) -> Proposed | None:
-        """Nothing, unless the last message was for the listener."""
-        return encoded(answers(request.turns[-1].text, request.seed, len(request.turns)), self.selector)
 
 
 def answers(message: str, seed: int = 0, place: int = 0) -> list[Proposal]:

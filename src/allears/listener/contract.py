@@ -27,6 +27,7 @@ class Proposal:
     strategy: str = ""
     emotions: tuple[str, ...] = ()
     stage: str = ""
+    likely: float | None = None  # the log-odds that it fits, where who proposed it can tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,9 @@ POOL = "pool"  # the source of replies that were written beforehand
 SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
 REFLECTION = "reflection"  # the source of replies that say back what the person said
 TO_US = "to us"  # the source of answers to what is said to the listener itself
+OCCASION = "occasion"  # the source of answers that were written for what was told
+TURN_OF_TALK = "turn"  # and of those for what is said in any talk ("I haven't told anybody")
+ANSWERED = "answered"  # the source of answers that were written for a message like this one
 PLAIN = "plain"  # the source of words that fit whatever was said
 IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
 

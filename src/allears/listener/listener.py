@@ -20,7 +20,8 @@ import numpy as np
 from allears.conversation import Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
 from allears.listener import requests
-from allears.listener.answering import AnsweringProposer
+from allears.listener.answered import Answered, read_answered, shipped_answered
+from allears.listener.answered.proposer import AnsweredProposer, open_vectors
 from allears.listener.choosing import in_order, without_doubles
 from allears.listener.contract import (
     NO_WISH,
@@ -34,12 +35,13 @@ from allears.listener.contract import (
     Why,
     Wish,
 )
+from allears.listener.making import MakingProposer
 from allears.listener.matching import Matched, matched_words
+from allears.listener.occasions import read_ahead
 from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, highest_score, rank
-from allears.listener.reflecting import ReflectingProposer
 from allears.listener.safety.bundled_screen import bundled_head
 from allears.listener.safety.dangers import SafetyState
 from allears.listener.safety.patterns import pattern_table
@@ -80,7 +82,7 @@ class Listener:
         *,
         screen: CrisisScreen,
         extractor: PersonaExtractor,
-        reflecting: ReflectingProposer | None = None,
+        making: MakingProposer | None = None,
         country: str | None = None,
         weights: Weights = Weights(),  # noqa: B008 - frozen
         voice: Voice = Voice(RETRIEVAL),  # noqa: B008 - frozen
@@ -88,7 +90,7 @@ class Listener:
         self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
         self.speaker = Speaker(voice, selector)
         self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
-        self.reflecting, self.answering = reflecting, AnsweringProposer(selector)
+        self.making = making
 
     @property
     def takes_alpha(self) -> bool:
@@ -131,8 +133,10 @@ class Listener:
         from allears.understanding.persona.runtime import OnnxExtractor
         from allears.understanding.runtime import OnnxReader
 
-        with ThreadPoolExecutor(1) as beside:
-            tables = beside.submit(pattern_table)  # the screen's, which are read while the graphs are loaded
+        with ThreadPoolExecutor(1) as beside:  # tables are read while the graphs are loaded
+            tables = beside.submit(pattern_table)
+            if shipped:
+                beside.submit(read_ahead)
             selector = OnnxSelector.from_bundle(bundle, threads=threads)
             tables.result()
         reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
@@ -142,12 +146,18 @@ class Listener:
         if persona == "written":
             extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
         lines: list[Line] = shipped_pool() if shipped else []
+        groups: list[Answered] = [*shipped_answered()] if shipped else []
         for pool in pools:
-            lines += read_pool(pool)
+            groups += (own := read_answered(pool))
+            lines += read_pool(pool, or_answered=bool(own))
         if not lines:
             raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
         spoken = open_voice(voice, bundle, selector=selector, threads=threads)
         index = open_index(lines, selector, folder=cache, watch=watch)
+        answered = None
+        if groups:
+            vectors = open_vectors(groups, selector, folder=cache, watch=watch)
+            answered = AnsweredProposer(groups, vectors)
         head = bundled_head(bundle, reader, selector.tokenizer)
         own_screen = head is not None and head.reader is not reader
         return cls(
@@ -156,7 +166,7 @@ class Listener:
             [PoolProposer(index), PersonaProposer(selector, cache)],
             screen=CrisisScreen(head),
             extractor=extractor,
-            reflecting=ReflectingProposer(selector),
+            making=MakingProposer(selector, occasions=shipped, answered=answered),
             country=country,
             voice=spoken,
         )
@@ -331,10 +341,9 @@ class Listener:
             for proposer in self.proposers
             for row in range(len(turn.encoded))
         ]
-        asked = Request(*told)
-        said_back = self.reflecting.propose(asked, turn.sensed.emotions) if self.reflecting else None
-        answered = self.answering.propose(asked)
-        turn.proposed = without_doubles([*proposed, *(each for each in (said_back, answered) if each)])
+        asked = Request(*told, listener=turn.listener)
+        made = self.making.propose(asked, turn.texts, turn.sensed.emotions) if self.making else None
+        turn.proposed = without_doubles([*proposed, *([made] if made else [])])
 
     def _write(self, turns: Sequence[TurnState]) -> None:
         """What the voice would say, beside what was found."""

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
 from allears.listener.contract import (
+    ANSWERED,
     IN_CHARACTER,
+    OCCASION,
     PLAIN,
     POOL,
     REFLECTION,
     SMALL_VOICES,
     TO_US,
+    TURN_OF_TALK,
     Likely,
     Proposal,
     Ranked,
@@ -43,6 +46,7 @@ from allears.listener.wording import (
     particular,
     presumed,
     spans,
+    stated,
     stems,
     telling,
     tells_not,
@@ -66,6 +70,7 @@ OF_DEATH = DEATH | stems(["lost loss passed gone grief grieve grieving mourn mou
 CHEERS, COMFORTS = 0.35, 0.5
 DOUBT = Doubt()
 FITS = 1.5  # standard deviations from which a reply is the listener's own persona through and through
+SURE = 3.0  # log-odds beyond which no answer is thought more likely to fit
 OTHER_OF = {one: other for pair in _TWO for one, other in (pair, pair[::-1])}
 
 
@@ -101,8 +106,16 @@ class Weights:
         3.1  # if it says back what was said: that always fits, and is for when little else does
     )
     to_us: float = 20.0  # an answer to what was said to the listener itself: nothing else is one
+    occasion: float = 6.2  # an answer that was written for what was told
+    turn_of_talk: float = 4.2  # or for such a turn of any talk
+    answered_before: float = 2.9  # an answer to a message like this one, if it is as likely to fit as not
+    likely: float = 2.2  # and for each unit of log-odds above that, up to `SURE`
     plain: float = 2.8  # what plain words are worth, against all that is found or written
-    doubted: float = 3.0  # for each unit of `trust.Doubt` above 0, for a reply from the pool
+    found: float = (
+        1.2  # what a reply of the pool costs, which was written for whom it fits and not for this person
+    )
+    doubtful: float = 3.0  # if `trust.Doubt` is above 0, for a reply from the pool
+    doubted: float = 3.0  # and for each unit of it
     unread: float = (
         5.5  # if a small model wrote it a moment ago: most of what those write is not as good as it scores
     )
@@ -142,14 +155,12 @@ def rank(
     ):
         if proposal.text in known.said:
             continue
-        if proposal.source in (PLAIN, TO_US):
-            worth = (
-                ("always fits", weights.plain)
-                if proposal.source == PLAIN
-                else ("was said to me", weights.to_us)
-            )
+        if worth := _own_worth(proposal, weights):
             parts = [worth, *_repetition(proposal, known, weights)]
-            total = 0.0  # it is said because nothing better is, not because it scores
+            if proposal.source == ANSWERED:
+                parts += _strategy(proposal, known, replace(weights, strategy=weights.strategy / 2))
+                parts += _taken_for_granted(proposal, known, known.everything, weights)
+            total = 0.0  # it is said for what it is, not because it scores
         else:
             parts = _parts(proposal, known, weights)
             parts += _character(proposal, character, known, weights)
@@ -159,6 +170,19 @@ def rank(
         notes = tuple(f"{name} {amount:+.2f}" for name, amount in parts if abs(amount) >= 0.005)
         ranked.append(Ranked(proposal, float(score), total, notes))
     return sorted(ranked, key=lambda item: -item.adjusted)
+
+
+def _own_worth(proposal: Proposal, weights: Weights) -> tuple[str, float] | None:
+    """What replies of some sources are worth whatever their score; None where the score decides."""
+    if proposal.source == ANSWERED:
+        likely = min(SURE, max(-SURE, proposal.likely or 0.0))
+        return "a message like this was answered so", weights.answered_before + weights.likely * likely
+    return {
+        PLAIN: ("always fits", weights.plain),
+        OCCASION: ("was written for this", weights.occasion),
+        TURN_OF_TALK: ("was written for such a turn", weights.turn_of_talk),
+        TO_US: ("was said to me", weights.to_us),
+    }.get(proposal.source)
 
 
 def highest_score(card: BundleCard, *, persona: bool) -> float:
@@ -226,11 +250,7 @@ class _Known:
 
 
 def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
-    parts: list[tuple[str, float]] = []
-    if proposal.strategy:
-        chance = known.strategies.get(proposal.strategy, 0.0)
-        share = math.log((chance + 0.02) / (known.best_strategy + 0.02))
-        parts.append((f"strategy {proposal.strategy}", weights.strategy * share))
+    parts = _strategy(proposal, known, weights)
     parts += _mood(proposal, known, weights)
     parts += [("nobody has read it", -weights.unread)] if proposal.source in SMALL_VOICES else []
     if proposal.stage and proposal.stage != known.stage:
@@ -241,18 +261,9 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         proposal.source == IN_CHARACTER
     ):  # its pictures are the listener's own; nobody is presumed to have a boat
         mentioned |= stems([proposal.text])
-    new = presumed(proposal.text, mentioned)
-    if new:
-        cost = weights.presumed * (
-            0.5 if proposal.strategy == "Question" else 1.0
-        )  # to ask is not to presume
-        parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost * min(3, len(new))))
-        if any(OTHER_OF.get(word, "") in known.everything for word in new):
-            parts.append(("takes one thing for another", -weights.mistaken))
+    parts += _presumed(proposal, mentioned, known, weights)
     own = telling(proposal.text)
-    if own & DEATH and not mentioned & OF_DEATH:
-        parts.append(("speaks of a death that nobody told of", -weights.mistaken))
-    strange = own - mentioned - new
+    strange = own - mentioned - presumed(proposal.text, mentioned)
     parts += _far(proposal, strange, weights)
     parts += _taken_for_granted(proposal, known, mentioned, weights)
     if proposal.source == REFLECTION:
@@ -268,6 +279,31 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
         parts += [("hears first", weights.hears_first)] if heard else []
     if known.told_a_lot and len(proposal.text.split()) < 7:
         parts.append(("short for so much told", -weights.short))
+    return parts
+
+
+def _strategy(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
+    if not proposal.strategy:
+        return []
+    chance = known.strategies.get(proposal.strategy, 0.0)
+    share = math.log((chance + 0.02) / (known.best_strategy + 0.02))
+    return [(f"strategy {proposal.strategy}", weights.strategy * share)]
+
+
+def _presumed(
+    proposal: Proposal, mentioned: frozenset[str], known: _Known, weights: Weights
+) -> list[tuple[str, float]]:
+    """Things it speaks of that nobody mentioned."""
+    parts = []
+    new = presumed(proposal.text, mentioned)
+    if new:
+        told = new if proposal.strategy != "Question" else presumed(stated(proposal.text), mentioned)
+        cost = weights.presumed * min(3.0, len(told) + 0.5 * len(new - told))  # to ask is not to presume
+        parts.append((f"nobody spoke of {', '.join(sorted(new))}", -cost))
+        if any(OTHER_OF.get(word, "") in known.everything for word in new):
+            parts.append(("takes one thing for another", -weights.mistaken))
+    if telling(proposal.text) & DEATH and not mentioned & OF_DEATH:
+        parts.append(("speaks of a death that nobody told of", -weights.mistaken))
     return parts
 
 
@@ -314,7 +350,8 @@ def _doubted(
         return []
     claimed = len(claims(proposal.text) - known.everything)
     doubt = DOUBT(near, known.told_words, len(words(proposal.text)), claimed)
-    return [("may be beside the point", -weights.doubted * doubt)] if doubt > 0 else []
+    cost = weights.found + (weights.doubtful + weights.doubted * doubt if doubt > 0 else 0.0)
+    return [("may be beside the point", -cost)]
 
 
 def _repetition(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:

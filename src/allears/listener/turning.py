@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from allears.listener.wording import words
 
-SHORTEST, LONGEST = 3, 15  # words: more than that said back is a parrot's talk
+SHORTEST, LONGEST = 3, 13  # words: more than that said back is a parrot's talk
+LONGEST_VERDICT = 8  # and "it feels as though" before it makes it longer still
 STATEMENT, VERDICT, PLAN = "statement", "verdict", "plan"
 
 _SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
@@ -37,7 +38,10 @@ _PLANS = re.compile(
     re.IGNORECASE,
 )
 _NO_SPEECH = re.compile(r'["“”:;()/*#@<>]')
-_TOGETHER = re.compile(r"\bmy (\w+) and i\b", re.IGNORECASE)
+_TOGETHER = re.compile(  # but not in "I moved away from my mum and I miss her"
+    r"(?<!from )(?<!with )(?<!to )(?<!of )(?<!for )(?<!at )(?<!about )(?<!on )(?<!by )(?<!miss )\bmy (\w+) and i\b",
+    re.IGNORECASE,
+)
 _TOLD = re.compile(r"\b(told|tells|tell) you you\b")
 _FORMS = {"am": "are", "was": "were", "wasn't": "weren't"}
 _SWEEPING = re.compile(
@@ -65,8 +69,10 @@ def heard(message: str) -> list[Heard]:
         if clause is None:
             continue
         kind = _kind(sentence, clause)
-        if kind == STATEMENT and _only_thought(sentence, clause):
-            clause = f"you think {clause}"
+        if kind == VERDICT and len(words(clause)) > LONGEST_VERDICT:
+            continue
+        if kind != VERDICT and _only_thought(sentence, clause):
+            kind, clause = STATEMENT, f"you think {clause}"
         found.append(Heard(clause, kind))
     return found
 

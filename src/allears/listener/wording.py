@@ -51,7 +51,9 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=KEPT)
 def particular(text: str) -> frozenset[str]:
     """Stems of the words that name a thing, a person or an event."""
-    return frozenset(stem(word) for word in _bare(text) if word in _PARTICULAR)
+    return frozenset(
+        stem(word) for word in _bare(text) if word in _PARTICULAR or word.removesuffix("s") in _PARTICULAR
+    )
 
 
 @lru_cache(maxsize=KEPT)
@@ -89,6 +91,12 @@ def implied(said: frozenset[str]) -> frozenset[str]:
 def presumed(reply: str, said: frozenset[str]) -> frozenset[str]:
     """What a reply speaks of that nobody mentioned."""
     return particular(reply) - said
+
+
+@lru_cache(maxsize=KEPT)
+def stated(reply: str) -> str:
+    """A reply without its questions."""
+    return " ".join(each for each in _SENTENCE.findall(reply) if not each.rstrip().endswith("?"))
 
 
 @lru_cache(maxsize=KEPT)

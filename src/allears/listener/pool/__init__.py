@@ -38,12 +38,13 @@ class Line:
     stage: str = "exploration"
 
 
-def read_pool(path: Path | str) -> list[Line]:
-    """The lines of a .jsonl file, or of all such files in a folder."""
+def read_pool(path: Path | str, *, or_answered: bool = False) -> list[Line]:
+    """The lines of a .jsonl file, or of all such files in a folder. Answered messages among them (`answered`) are left
+    out; with `or_answered` there may be nothing else."""
     path = Path(path)
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     found = [line for file in files for line in _read(file)]
-    if not found:
+    if not found and not or_answered:
         raise AllearsError(f"{path}: the pool is empty; there must be at least one reply to choose from")
     return list({line.text: line for line in found}.values())
 
@@ -61,7 +62,9 @@ def _read(file: Path) -> Iterable[Line]:
         if not row.strip():
             continue
         try:
-            yield _line(json.loads(row))
+            record = json.loads(row)
+            if "messages" not in record:
+                yield _line(record)
         except (ValueError, TypeError, AttributeError) as error:
             raise CorpusError(str(error), source=file, line=number) from error
 

@@ -1,0 +1,115 @@
+"""Messages that were answered beforehand: who writes something like one of them is told one of its answers.
+
+A reply is found more surely by what it was written for than by its own words: "my flight was cancelled" lies near "they
+cancelled our flight, we're stuck here", and what was said to the one can be said to the other. A line of a file is
+
+    {"mood": "hard", "messages": ["...", "..."], "answers": ["...", "..."]}
+
+`mood` (hard, good, any) says whether it is bad news or good; it may be left out. An answer may name what the person
+named: {dog|cat} is whichever of these words they wrote, and {PET} any word of that list (`occasions/lists.toml`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from allears.corpora.files import CorpusError
+from allears.errors import AllearsError
+from allears.listener.occasions.lists import word_lists
+
+SHIPPED = Path(__file__).parent
+MOODS = ("hard", "good", "any")
+_WORD = re.compile(r"[\w-]+")
+_SLOT = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Messages of one kind and what can be said to any of them."""
+
+    messages: tuple[str, ...]
+    answers: tuple[str, ...]
+    mood: str = "any"
+
+
+def read_answered(path: Path | str) -> list[Answered]:
+    """The answered messages of a .jsonl file, or of all such files in a folder. Lines of other kinds are left out."""
+    path = Path(path)
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    return [group for file in files for group in _read(file)]
+
+
+@cache
+def shipped_answered() -> tuple[Answered, ...]:
+    return tuple(read_answered(SHIPPED))
+
+
+def filled(answer: str, message: str) -> str:
+    """The answer with what the person named in it; nothing where it names what they did not."""
+    text = f" {' '.join(_WORD.findall(message.lower()))} "
+    missing = False
+
+    def named(slot: re.Match[str]) -> str:
+        nonlocal missing
+        found = [(text.find(f" {word} "), word) for word in _words(slot[1]) if f" {word} " in text]
+        missing = missing or not found
+        return min(found)[1] if found else ""
+
+    spoken = _SLOT.sub(named, answer)
+    return "" if missing else spoken[0].upper() + spoken[1:]
+
+
+@cache
+def _words(slot: str) -> tuple[str, ...]:
+    """What may stand in a slot: its own words, and those of the lists it names."""
+    found: list[str] = []
+    for option in slot.split("|"):
+        found += word_lists()[option] if option.isupper() else [option]
+    return tuple(found)
+
+
+def _read(file: Path) -> Iterable[Answered]:
+    try:
+        rows = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AllearsError(f"{file}: the answered messages cannot be read ({error})") from error
+    for number, row in enumerate(rows, 1):
+        if not row.strip():
+            continue
+        try:
+            record = json.loads(row)
+            if "messages" in record:
+                yield _group(record)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise CorpusError(str(error), source=file, line=number) from error
+
+
+def _group(record: Any) -> Answered:
+    messages, answers = (_texts(record, key) for key in ("messages", "answers"))
+    mood = record.get("mood", "any")
+    if mood not in MOODS:
+        raise ValueError(f"unknown mood {mood!r}; known are {', '.join(MOODS)}")
+    for slot in (slot for answer in answers for slot in _SLOT.findall(answer)):
+        unknown = [option for option in slot.split("|") if option.isupper() and option not in word_lists()]
+        if unknown:
+            raise ValueError(
+                f"there is no list {unknown[0]!r} for {{{slot}}}; there are {', '.join(word_lists())}"
+            )
+    return Answered(messages, answers, mood)
+
+
+def _texts(record: Any, key: str) -> tuple[str, ...]:
+    texts = record.get(key)
+    if (
+        not isinstance(texts, list)
+        or not texts
+        or not all(isinstance(each, str) and each.strip() for each in texts)
+    ):
+        raise ValueError(f'"{key}" must be a list of one or more texts')
+    return tuple(text.strip() for text in texts)
