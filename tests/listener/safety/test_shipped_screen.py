@@ -35,6 +35,14 @@ def screen() -> CrisisScreen:
         "my husband tried to strangle me with a phone cord",
         "I came very close to doing it yesterday",
         "I drank a bottle of antifreeze",
+        "I'm scared for my life",
+        # words that stand in the table of everyday life, and are none here
+        "He kicked me in the stomach again",
+        "I don't want it to end like this but I have the pills ready",
+        "he told me not to tell anyone what he did to me at night",
+        "I prayed and now I'm ready to die tonight",
+        "he pushed my daughter down the stairs",
+        "my husband broke her arm and he will hit me next",
     ],
 )
 def test_what_is_said_plainly_is_heard(screen: CrisisScreen, said: str) -> None:
@@ -74,3 +82,20 @@ def _lists(table: object) -> list[list[str]]:
     if isinstance(table, list) and table and isinstance(table[0], str):
         return [table]
     return [found for value in table for found in _lists(value)] if isinstance(table, list) else []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "last day of vacation, I don't want it to end",
+        "my kids made me breakfast in bed for my birthday",
+        "I trust in God, please pray for me",
+        "my insurance won't cover it",
+        "I'd hate for her to think I forgot",
+        "I put a plant there so it looks nice",
+        "a boy pushed my son at kindergarten",
+        "he broke his leg and everything is on me now",
+    ],
+)
+def test_everyday_life_is_no_alarm(screen: CrisisScreen, said: str) -> None:
+    assert screen.check(said).answer is None
