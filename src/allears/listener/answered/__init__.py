@@ -11,16 +11,13 @@ named: {dog|cat} is whichever of these words they wrote, and {PET} any word of t
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from allears.corpora.files import CorpusError
-from allears.errors import AllearsError
+from allears.listener.lines import read_lines
 from allears.listener.occasions.lists import word_lists
 
 SHIPPED = Path(__file__).parent
@@ -40,9 +37,7 @@ class Answered:
 
 def read_answered(path: Path | str) -> list[Answered]:
     """The answered messages of a .jsonl file, or of all such files in a folder. Lines of other kinds are left out."""
-    path = Path(path)
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    return [group for file in files for group in _read(file)]
+    return list(read_lines(path, "the answered messages", _group))
 
 
 @cache
@@ -74,23 +69,9 @@ def _words(slot: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _read(file: Path) -> Iterable[Answered]:
-    try:
-        rows = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AllearsError(f"{file}: the answered messages cannot be read ({error})") from error
-    for number, row in enumerate(rows, 1):
-        if not row.strip():
-            continue
-        try:
-            record = json.loads(row)
-            if "messages" in record:
-                yield _group(record)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise CorpusError(str(error), source=file, line=number) from error
-
-
-def _group(record: Any) -> Answered:
+def _group(record: Any) -> Answered | None:
+    if "messages" not in record:
+        return None
     messages, answers = (_texts(record, key) for key in ("messages", "answers"))
     mood = record.get("mood", "any")
     if mood not in MOODS:

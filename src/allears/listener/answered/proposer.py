@@ -25,10 +25,8 @@ NEAREST = 3  # kinds of messages whose answers are proposed
 MOST = 5  # answers that are proposed: each is encoded for CoBERT
 LEAST = 0.0  # log-odds under which an answer is not even proposed
 ENCODED_AT_ONCE = 512
-ALIKE, WARMTH = (
-    25,
-    0.05,
-)  # messages that are asked whether the news are good, and how much the nearest count more
+ALIKE = 25  # messages that are asked whether the news are good
+WARMTH = 0.05  # cosine by which one must be nearer to count e times as much there
 LIKENESS = Likeness()
 MOODS = {"hard": (0.0, 0.55), "good": (0.45, 1.0), "any": (0.0, 1.0)}  # how good what was read may be
 _GOOD = np.array([0.0, 1.0, 0.5])  # in the order of MOODS

@@ -7,17 +7,16 @@ file may leave out any. Encoding a pool takes half a minute, so its index is bui
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_cache_path
 
-from allears.corpora.files import CorpusError
 from allears.errors import AllearsError
 from allears.listener.contract import POOL, Proposal
+from allears.listener.lines import read_lines
 from allears.selection.candidates import Candidate
 from allears.selection.evaluate import Watch, unwatched
 from allears.selection.index import CandidateIndex
@@ -41,9 +40,7 @@ class Line:
 def read_pool(path: Path | str, *, or_answered: bool = False) -> list[Line]:
     """The lines of a .jsonl file, or of all such files in a folder. Answered messages among them (`answered`) are left
     out; with `or_answered` there may be nothing else."""
-    path = Path(path)
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    found = [line for file in files for line in _read(file)]
+    found = list(read_lines(path, "the pool", _line))
     if not found and not or_answered:
         raise AllearsError(f"{path}: the pool is empty; there must be at least one reply to choose from")
     return list({line.text: line for line in found}.values())
@@ -53,23 +50,9 @@ def shipped_pool() -> list[Line]:
     return read_pool(SHIPPED)
 
 
-def _read(file: Path) -> Iterable[Line]:
-    try:
-        rows = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AllearsError(f"{file}: the pool cannot be read ({error})") from error
-    for number, row in enumerate(rows, 1):
-        if not row.strip():
-            continue
-        try:
-            record = json.loads(row)
-            if "messages" not in record:
-                yield _line(record)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise CorpusError(str(error), source=file, line=number) from error
-
-
-def _line(record: Any) -> Line:
+def _line(record: Any) -> Line | None:
+    if "messages" in record:
+        return None
     text = record.get("text")
     if not isinstance(text, str) or not text.strip():
         raise ValueError('a reply needs a "text"')
