@@ -13,15 +13,15 @@ from allears.errors import AllearsError
 Made = TypeVar("Made")
 
 
-def read_lines(path: Path | str, what: str, make: Callable[[Any], Made | None]) -> Iterator[Made]:
+def read_lines(path: Path | str, make: Callable[[Any], Made | None]) -> Iterator[Made]:
     """What `make` makes of each line of a file, or of all such files in a folder; None leaves a line out, and a line
-    that it refuses is named. `what` says what cannot be read, if a file cannot."""
+    that it refuses is named."""
     path = Path(path)
     for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
         try:
             rows = file.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise AllearsError(f"{file}: {what} cannot be read ({error})") from error
+            raise AllearsError(f"{file}: the pool cannot be read ({error})") from error
         for number, row in enumerate(rows, 1):
             if not row.strip():
                 continue

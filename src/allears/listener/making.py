@@ -33,14 +33,17 @@ class MakingProposer:
 
     def proposals(self, request: Request, texts: Sequence[Text], read: Likely) -> list[Proposal]:
         turns, good = request.turns, positive(request.emotions)
+        in_character = bool(
+            request.listener
+        )  # one with a persona of its own speaks so, and not as anybody would
         alike: list[Proposal] = []
+        known: list[Proposal] = []
         if self.answered is not None:
             nearness = self.answered.nearness(texts)
             good = (good + self.answered.good(nearness)) / 2
-            alike = self.answered.answers(request, nearness, good)
-        known = occasions.answers(turns, request.stage, good, request.seed) if self.occasions else []
-        if request.listener:  # one with a persona of its own is there to speak in character
-            alike = known = []
+            alike = [] if in_character else self.answered.answers(request, nearness, good)
+        if self.occasions and not in_character:
+            known = occasions.answers(turns, request.stage, good, request.seed)
         said_back: list[Proposal] = []
         if not known:
             felt = felt_for(read, request.emotions, good)

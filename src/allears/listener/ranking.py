@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -158,7 +158,7 @@ def rank(
         if worth := _own_worth(proposal, weights):
             parts = [worth, *_repetition(proposal, known, weights)]
             if proposal.source == ANSWERED:
-                parts += _strategy(proposal, known, replace(weights, strategy=weights.strategy / 2))
+                parts += _strategy(proposal, known, weights.strategy / 2)
                 parts += _taken_for_granted(proposal, known, known.everything, weights)
             total = 0.0  # it is said for what it is, not because it scores
         else:
@@ -250,7 +250,7 @@ class _Known:
 
 
 def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
-    parts = _strategy(proposal, known, weights)
+    parts = _strategy(proposal, known, weights.strategy)
     parts += _mood(proposal, known, weights)
     parts += [("nobody has read it", -weights.unread)] if proposal.source in SMALL_VOICES else []
     if proposal.stage and proposal.stage != known.stage:
@@ -282,12 +282,12 @@ def _parts(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[st
     return parts
 
 
-def _strategy(proposal: Proposal, known: _Known, weights: Weights) -> list[tuple[str, float]]:
+def _strategy(proposal: Proposal, known: _Known, weight: float) -> list[tuple[str, float]]:
     if not proposal.strategy:
         return []
     chance = known.strategies.get(proposal.strategy, 0.0)
     share = math.log((chance + 0.02) / (known.best_strategy + 0.02))
-    return [(f"strategy {proposal.strategy}", weights.strategy * share)]
+    return [(f"strategy {proposal.strategy}", weight * share)]
 
 
 def _presumed(

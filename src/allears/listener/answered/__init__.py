@@ -37,7 +37,7 @@ class Answered:
 
 def read_answered(path: Path | str) -> list[Answered]:
     """The answered messages of a .jsonl file, or of all such files in a folder. Lines of other kinds are left out."""
-    return list(read_lines(path, "the answered messages", _group))
+    return list(read_lines(path, _group))
 
 
 @cache

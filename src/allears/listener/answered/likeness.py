@@ -34,14 +34,13 @@ class Likeness:
     length: float = -0.36  # for each e-fold of words in the answer
     asks: float = -0.52  # if it asks
 
-    def of_messages(self, near: Near) -> float:
-        """The part that is the same for all answers of a kind."""
-        return self.start + self.first * near.first + self.second * near.second + self.talk * near.talk
-
     def __call__(self, near: Near, answer: str, said: frozenset[str]) -> float:
         """`said`: stems of all that was said."""
         return (
-            self.of_messages(near)
+            self.start
+            + self.first * near.first
+            + self.second * near.second
+            + self.talk * near.talk
             + self.presumed * len(presumed(answer, said))
             + self.length * math.log(max(1, len(words(answer))))
             + self.asks * answer.endswith("?")

@@ -40,7 +40,7 @@ class Line:
 def read_pool(path: Path | str, *, or_answered: bool = False) -> list[Line]:
     """The lines of a .jsonl file, or of all such files in a folder. Answered messages among them (`answered`) are left
     out; with `or_answered` there may be nothing else."""
-    found = list(read_lines(path, "the pool", _line))
+    found = list(read_lines(path, _line))
     if not found and not or_answered:
         raise AllearsError(f"{path}: the pool is empty; there must be at least one reply to choose from")
     return list({line.text: line for line in found}.values())

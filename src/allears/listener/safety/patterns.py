@@ -32,8 +32,9 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Idiom:
-    """Phrases that only sound dangerous: taken out of a sentence before patterns are looked for in it."""
+class Harmless:
+    """Phrases that only sound dangerous. Idioms are taken out of a sentence before patterns are looked for in it; of
+    what is everyday, the heads are known to take it for danger."""
 
     name: str
     phrases: tuple[Phrase, ...]
@@ -57,23 +58,14 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Everyday:
-    """Something ordinary that the heads are known to take for danger."""
-
-    name: str
-    phrases: tuple[Phrase, ...]
-    unless: tuple[Phrase, ...] = ()
-
-
-@dataclass(frozen=True)
 class PatternTable:
     """All patterns, idioms and contexts, and the normaliser that knows their words."""
 
     patterns: tuple[Pattern, ...]
-    idioms: tuple[Idiom, ...]
+    idioms: tuple[Harmless, ...]
     contexts: tuple[Context, ...]
     normalise: Normaliser
-    everyday: tuple[Everyday, ...] = ()
+    everyday: tuple[Harmless, ...] = ()
 
     def find(self, text: str) -> tuple[Evidence, ...]:
         """Every pattern that the text shows, once each, with the weight that it has in this text."""
@@ -154,13 +146,16 @@ def pattern_table() -> PatternTable:
         for danger in Danger
         for entry in read_table(folder / f"{danger.value.replace('-', '_')}.toml")["pattern"]
     )
-    idioms = tuple(
-        Idiom(
-            entry["name"],
-            compile_lines(entry["phrases"], lists),
-            compile_lines(entry.get("unless", ""), lists),
+    idioms, everyday = (
+        tuple(
+            Harmless(
+                entry["name"],
+                compile_lines(entry["phrases"], lists),
+                compile_lines(entry.get("unless", ""), lists),
+            )
+            for entry in harmless[kind]
         )
-        for entry in harmless["idiom"]
+        for kind in ("idiom", "everyday")
     )
     contexts = tuple(
         Context(
@@ -172,14 +167,6 @@ def pattern_table() -> PatternTable:
             entry.get("also_firm", False),
         )
         for entry in harmless["context"]
-    )
-    everyday = tuple(
-        Everyday(
-            entry["name"],
-            compile_lines(entry["phrases"], lists),
-            compile_lines(entry.get("unless", ""), lists),
-        )
-        for entry in harmless["everyday"]
     )
     spoken = chain(
         chain.from_iterable(pattern.phrases for pattern in patterns),
