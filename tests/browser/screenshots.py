@@ -1,5 +1,5 @@
-"""Pictures of every view, on a desktop and on a phone: `python tests/browser/screenshots.py`. Those of the page are
-drawn in light and in dark.
+"""Pictures of every view, on a desktop and on a phone: `python tests/browser/screenshots.py`. Some of them are
+drawn in the dark as well (`IN_THE_DARK`; all would make the repository large).
 
 They go to docs/images/web. Everything in them is said by the real listener on the real server; what the person says is
 made up. `--only talk` draws only the views whose name contains the word.
@@ -25,7 +25,7 @@ from study_screenshots import draw_study_views
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images" / "web"
 SIZES = {"desktop": (1360, 860), "phone": (390, 844)}
-SCHEMES = ("light", "dark")
+IN_THE_DARK = ("talk", "why", "crisis")
 SAID = (
     "My sister is moving away next month.",
     "She is my best friend. I live in Leeds and she goes to Lisbon.",
@@ -54,7 +54,7 @@ def main() -> None:
             for name, view in VIEWS.items():
                 if choices.only in name:
                     for size in SIZES:
-                        for scheme in SCHEMES:
+                        for scheme in ("light", "dark") if name in IN_THE_DARK else ("light",):
                             _draw(browser, server, conversation, name, view, size, scheme, choices.folder)
         finally:
             browser.close()

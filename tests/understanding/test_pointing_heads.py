@@ -18,6 +18,7 @@ from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
 from allears.understanding import saved
 from allears.understanding.answering import averaged
+from allears.understanding.bundled import READER_FILE
 from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.export import add_reader
 from allears.understanding.heads import head
@@ -114,14 +115,14 @@ def test_in_a_bundle_it_says_where_and_every_label_is_as_before(pointing, tmp_pa
 def test_where_is_fetched_only_if_it_is_asked_for(pointing, tmp_path: Path):
     add_reader(tmp_path / "bundle", saved.load(tmp_path / "run"))
     bundle = OnnxReader.from_bundle(tmp_path / "bundle")
-    graph, asked = bundle.heads, []
+    graph, asked = bundle.graphs[READER_FILE], []
 
     class Watched:
         def run(self, outputs: list[str], feed: dict) -> list:
             asked.append([name for name in outputs if name.endswith(".tokens")])
             return graph.run(outputs, feed)
 
-    bundle.heads = Watched()  # type: ignore[assignment]
+    bundle.graphs = {READER_FILE: Watched()}  # type: ignore[dict-item]
     pair = Reading((Turn(Role.SEEKER, "it fell."), Turn(Role.SUPPORTER, "why?")))
     bundle.from_states(np.zeros((1, 3, bundle.card.size)), np.ones((1, 3)))
     bundle.answers([pair])

@@ -80,6 +80,41 @@ def extract(
             _show(found, known, len(turns))
 
 
+@app.command("label")
+def label(
+    teacher: Path = typer.Argument(
+        help="The run folder of recipes/persona-teacher.toml.", show_default=False
+    ),
+    *,
+    out: Path = typer.Option(
+        ..., "--out", help="The file to write, .jsonl or .jsonl.gz.", show_default=False
+    ),
+    root: str | None = typer.Option(None, "--root", help="Where the corpora are; default: ALLEARS_DATA."),
+    limit: int = typer.Option(
+        0, "--limit", min=0, help="Utterances of each corpus, a seeded sample; 0: all."
+    ),
+    seed: int = typer.Option(1, "--seed"),
+    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
+) -> None:
+    """Let a teacher write down what utterances of all corpora at hand tell, for a small extractor to learn from.
+
+    Only train splits are read, and of Multi-Session Chat only the dialogues that extractors are trained on.
+
+    Example:
+
+        allears persona label runs/persona-teacher --device cuda --out "$ALLEARS_DATA/told.jsonl.gz"
+    """
+    from allears.corpora import data_root
+    from allears.nn.runs import load_run
+    from allears.understanding.persona.labelling import labelled, unlabelled, write_tellings
+
+    opened = load_run(teacher, device, "allears.understanding.persona.teacher")
+    tellings = list(labelled(opened, unlabelled(data_root(root), limit, seed)))
+    write_tellings(out, tellings)
+    told = sum(bool(each.persona) for each in tellings)
+    console.print(f"{out}: {len(tellings)} utterances, {told} of which tell something", highlight=False)
+
+
 def _file(name: str) -> Said:
     if not Path(name).is_file():
         raise AllearsError(f"{name}: no such file; give a text, a .jsonl file, or - for standard input")

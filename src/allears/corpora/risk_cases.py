@@ -1,6 +1,6 @@
 """The crisis screen's own cases: short messages, each with the danger it shows, written for this project.
 
-They ship inside the package (`listener/safety/cases/{split}.jsonl`), so `root` is not looked at. A message is one
+They ship inside the package (`listener/safety/cases`), so `root` is not looked at. A message is one
 seeker turn; its danger, or "none", is in `labels["risk"]`.
 """
 
@@ -27,10 +27,10 @@ class RiskCases:
     )
 
     def read(self, split: str, root: Path, *, on_bad: OnBad = raise_bad) -> Iterator[Conversation]:
-        path = FOLDER / f"{split}.jsonl"
-        if not path.is_file():
+        found = [path for path in (FOLDER / f"{split}.jsonl", FOLDER / f"{split}.jsonl.gz") if path.is_file()]
+        if not found:
             raise NotHereError(f"risk-cases has no split {split!r}; it has {', '.join(self.info.splits)}")
-        source = Source(path)
+        source = Source(found[0])
 
         def build(line: int, record: Record) -> Conversation:
             return Conversation(

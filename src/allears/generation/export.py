@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import shutil
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from allears.generation.torch_generator import TorchGenerator
 from allears.generation.writer import Memory, SmallDecoder, encoder_words
 from allears.nn.inputs import Inputs
 from allears.selection import onnx_weights
-from allears.selection.adding import check_belongs, encoder_digest, put_files
+from allears.selection.adding import check_belongs, encoder_digests, put_files
 from allears.selection.bundle import ENCODER_FILE, BundleCard, BundleFile
 from allears.selection.export import LARGEST_FILE, trace
 from allears.selection.onnx_tables import SharedTable, find_table, use_table
@@ -51,8 +52,8 @@ _SMALL = (
 )  # a few numbers each that decide about a whole word, or about all words
 
 
-def check_voice(what: str, digest: str, tokenizer: Tokenizer, voice: TorchGenerator) -> None:
-    """A generator that can go into a bundle, trained on the encoder of `what`, whose weights have this digest."""
+def check_voice(what: str, digests: Collection[str], tokenizer: Tokenizer, voice: TorchGenerator) -> None:
+    """A generator that can go into a bundle, trained on the encoder of `what`, which has one of these digests."""
     decoder = voice.model.decoder
     if voice.card.pretrained or not isinstance(decoder, SmallDecoder):
         raise AllearsError(
@@ -69,7 +70,7 @@ def check_voice(what: str, digest: str, tokenizer: Tokenizer, voice: TorchGenera
         voice.model.encoder,
         voice.tokenizer,
         to=what,
-        digest=digest,
+        digests=digests,
         its=tokenizer,
         advice="train it with model.start = the ranker's run and training.learning_rate = 0.0, all the way",
     )
@@ -83,8 +84,8 @@ def add_voice(folder: Path | str, voice: TorchGenerator, *, largest_file: int = 
     """
     folder = Path(folder)
     bundle = BundleCard.read(folder)
-    digest = encoder_digest(folder, bundle, "a voice")
-    check_voice(str(folder), digest, WordPiece(folder), voice)
+    digests = encoder_digests(folder, bundle, "a voice")
+    check_voice(str(folder), digests, WordPiece(folder), voice)
     model: Any = copy.deepcopy(voice.module).cpu().float().eval()
     words = encoder_words(model.encoder)
     rows, width = words.shape

@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from allears.conversation import Turn
 from allears.listener.contract import Likely
 from allears.listener.safety.reader_head import RISK, most_pieces
 from allears.selection.runtime import Text
 from allears.text.layout import Limits
-from allears.understanding.conversation_facts import conversation_facts, no_facts
+from allears.understanding.conversation_facts import conversation_facts
 from allears.understanding.heads import HEADS
 from allears.understanding.runtime import OnnxReader
 
@@ -54,20 +55,13 @@ class Senses:
         turns: Sequence[Sequence[Turn]] | None = None,
     ) -> list[Sensed]:
         """`turns` are all of each conversation, for heads that ask what was done in it; its words are in `Text`."""
-        texts = [*conversations, *messages]
-        width = max(len(text.ids) for text in texts)
-        states = np.zeros((len(texts), width, texts[0].states.shape[-1]), np.float32)
-        mask = np.zeros((len(texts), width), np.int64)
-        for row, text in enumerate(texts):
-            states[row, : len(text.ids)], mask[row, : len(text.ids)] = text.states, 1
-        count = len(conversations)
         facts = None
         if turns is not None and self.reader.card.informed:
-            facts = no_facts(len(texts))
-            facts[:count] = [conversation_facts(each) for each in turns]
-        found = self.reader.from_states(states, mask, facts)
-        strategies, emotions = found[STRATEGY][:count], found[EMOTION][count:]
-        risks = found[RISK][count:].tolist() if self.risk and RISK in found else None
+            facts = np.array([conversation_facts(each) for each in turns], np.float32)
+        strategies = self.reader.from_states(*_padded(conversations), facts, [STRATEGY])[STRATEGY]
+        asked = [EMOTION, *([RISK] if self.risk and RISK in self.reader.card.heads else [])]
+        found = self.reader.from_states(*_padded(messages), heads=asked)
+        emotions, risks = found[EMOTION], found[RISK].tolist() if RISK in found else None
         longest = 2 + most_pieces(self.limits)  # with its first and last sign
         return [
             Sensed(
@@ -76,8 +70,18 @@ class Senses:
                 dict(zip(self.reader.card.heads[RISK], risks[row], strict=True)) if risks else None,
                 in_part=len(messages[row].ids) >= longest,
             )
-            for row in range(count)
+            for row in range(len(messages))
         ]
+
+
+def _padded(texts: Sequence[Text]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    """Their states [B, L, d] and which tokens are real [B, L]."""
+    width = max(len(text.ids) for text in texts)
+    states = np.zeros((len(texts), width, texts[0].states.shape[-1]), np.float32)
+    mask = np.zeros((len(texts), width), np.int64)
+    for row, text in enumerate(texts):
+        states[row, : len(text.ids)], mask[row, : len(text.ids)] = text.states, 1
+    return states, mask
 
 
 def mood(read: Likely, before: Mapping[str, float], message: str) -> Likely:

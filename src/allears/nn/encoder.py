@@ -30,7 +30,12 @@ class Encoder(nn.Module):
 
     @classmethod
     def from_pretrained(cls, name: str | Path) -> Encoder:
-        """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`)."""
+        """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`), or those of a bundle (`default`)."""
+        bundle = _bundle(name)
+        if bundle is not None:
+            from allears.selection.bundle_encoder import bundle_encoder
+
+            return bundle_encoder(bundle)
         logging.disable_progress_bar()  # a bar and a report about the pooling layer we leave out: noise
         logging.set_verbosity_error()
         try:
@@ -101,7 +106,8 @@ def own_encoders(encoder: Encoder, *, separate: bool) -> tuple[Encoder | None, E
 
 
 def encoder_tokenizer(name: str | Path) -> WordPiece:
-    """The tokenizer that belongs to an encoder, by hub name or path."""
+    """The tokenizer that belongs to an encoder, by hub name or path, or that of a bundle."""
+    name = _bundle(name) or name
     if (Path(name) / "tokenizer.json").is_file():
         return WordPiece(name)
     from tempfile import TemporaryDirectory
@@ -115,6 +121,12 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
     with TemporaryDirectory() as folder:
         tokenizer.backend_tokenizer.save(f"{folder}/tokenizer.json")
         return WordPiece(folder)
+
+
+def _bundle(name: str | Path) -> Path | None:
+    from allears.selection.loading import bundle_folder  # a bundle is known to its own room alone
+
+    return bundle_folder(name)
 
 
 def encoder_of(run: Any, name: str) -> tuple[Encoder, WordPiece]:

@@ -15,10 +15,17 @@ from allears.text.tokenizer import Tokenizer, WordPiece
 
 
 def check_belongs(
-    part: str, encoder: nn.Module, tokenizer: WordPiece, *, to: str, digest: str, its: Tokenizer, advice: str
+    part: str,
+    encoder: nn.Module,
+    tokenizer: WordPiece,
+    *,
+    to: str,
+    digests: Collection[str],
+    its: Tokenizer,
+    advice: str,
 ) -> None:
-    """A part (`the reader`) was trained on the very encoder of `to`, whose weights have this digest."""
-    if weights_digest(encoder) != digest:
+    """A part (`the reader`) was trained on the very encoder of `to`, whose weights have one of these digests."""
+    if weights_digest(encoder) not in digests:
         raise AllearsError(
             f"{part}'s encoder has other weights than that of {to}, so it would misread its states; {advice}"
         )
@@ -26,14 +33,21 @@ def check_belongs(
         raise AllearsError(f"{part} cuts text into other tokens than {to}; train both with one tokenizer")
 
 
-def encoder_digest(folder: Path, card: BundleCard, part: str) -> str:
-    """Which weights the encoder of a bundle has."""
+def encoder_digests(folder: Path, card: BundleCard, part: str) -> list[str]:
+    """Which weights the encoder of a bundle has: those of the run it came from, and those it gives back itself."""
     if not card.encoder_digest:
         raise AllearsError(
             f"{folder}: this bundle does not say which weights its encoder has, as it is from an older version; "
             f"export it again before {part} is added"
         )
-    return card.encoder_digest
+    if card.precision != "int8" or not card.encoder:
+        return [card.encoder_digest]
+    from allears.selection.bundle_encoder import bundle_encoder
+
+    try:
+        return [card.encoder_digest, weights_digest(bundle_encoder(folder))]
+    except AllearsError:  # a family whose weights it cannot give back: nothing was trained on those
+        return [card.encoder_digest]
 
 
 def put_files(

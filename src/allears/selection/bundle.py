@@ -69,6 +69,7 @@ class BundleCard:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     licence: str = LICENCE
     encoder_digest: str = ""  # of the trained weights, whatever the precision here; old bundles have none
+    encoder: Mapping[str, Any] = field(default_factory=dict)  # its shape, as transformers configures it
     format: int = FORMAT
 
     def write(self, folder: Path) -> None:

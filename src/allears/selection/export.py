@@ -138,6 +138,7 @@ def export(
             files=files,
             metrics=dict(metrics or {}),
             encoder_digest=digest,
+            encoder=model.encoder.config,
         )
         card.write(folder)
         _check(model, folder, tokenizer.size, precision)

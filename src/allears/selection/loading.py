@@ -44,6 +44,13 @@ def default_bundle() -> Path:
     return folder
 
 
+def bundle_folder(name: str | Path) -> Path | None:
+    """The folder of the bundle that `name` means, `default` among them; None for anything else."""
+    if str(name) == DEFAULT:
+        return default_bundle()
+    return Path(name) if (Path(name) / "bundle.json").is_file() else None
+
+
 def _load_bundle(folder: Path, device: str) -> Any:
     if device != "cpu":
         raise AllearsError(f"{folder}: an ONNX bundle runs on the CPU; leave out --device {device}")

@@ -15,6 +15,7 @@ _TASKS = {
     "selection": "allears.selection.task:SelectionTask",
     "understanding": "allears.understanding.task:UnderstandingTask",
     "persona-extraction": "allears.understanding.persona.task:PersonaTask",
+    "persona-teacher": "allears.understanding.persona.teacher_task:TeacherTask",
     "generation": "allears.generation.tasks:generation_task",
 }
 

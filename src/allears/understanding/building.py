@@ -25,6 +25,10 @@ class ModelOptions:
     exported from that encoder: what its int8 graph says is then what the heads learn from, and reading is faster on
     a CPU.
 
+    `further` puts so many layers upon an encoder that stays as it is, and shares them among all heads: a ranker's
+    encoder no longer knows all that reading needs, and two layers give most of that back for a sixth of a pass. What
+    they read is the encoder's last states, so nothing else in a bundle changes.
+
     `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
 
     `rank` lets every matrix of the encoder learn a change of that rank alone, and its biases and norms; that is what a
@@ -35,6 +39,7 @@ class ModelOptions:
     encoder: str = ""
     start: str = ""
     layers: int = 0
+    further: int = 0
     rank: int = 0
     frozen: bool = False
     read_with: str = ""
@@ -53,6 +58,8 @@ class HeadOptions:
     `informed` heads are told the facts of a conversation beside its words (`conversation_facts.py`). `learned` are
     those of `names` that learn, where not all do: the others are taken over from the reader in `model.start`.
 
+    `plain` heads read the encoder's own states where others read those of `model.further` layers.
+
     `pointing`, for a frozen encoder, are those that learn where a response shows what they say (EPITOME). With it and
     without `learned` nothing else learns: all labels are given as by the reader in `model.start`. To say where, the
     scores of `pointing_window` neighbouring tokens are averaged.
@@ -60,6 +67,7 @@ class HeadOptions:
 
     names: tuple[str, ...]
     informed: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
     learned: tuple[str, ...] = ()
     pointing: tuple[str, ...] = ()
     pointing_window: int = 1
@@ -81,8 +89,11 @@ def build_reader(
     uncertainty: bool = False,
     informed: Sequence[str] = (),
     pointing: Sequence[str] = (),
+    plain: Sequence[str] = (),
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
+    if wanted.further and wanted.rank:
+        raise AllearsError("recipe: model.further leaves the encoder as it is; leave model.rank out")
     encoder, tokenizer, other = _encoder(wanted)
     if wanted.layers:
         encoder = encoder.first_layers(wanted.layers)
@@ -92,10 +103,12 @@ def build_reader(
             each.name for each in heads if each.rationales and (not wanted.frozen or each.name in pointing)
         ],
         "hidden": wanted.hidden,
+        **({"further": wanted.further} if wanted.further else {}),
         "pooling": wanted.pooling,
         "dropout": wanted.dropout,
         "uncertainty": uncertainty,
         **({"informed": list(informed)} if informed else {}),
+        **({"plain": list(plain)} if plain else {}),
     }
     card = saved.ReaderCard({each.name: each.labels for each in heads}, limits, encoder.config, options)
     model = saved.build(card, encoder)
@@ -138,7 +151,7 @@ def chosen_heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
         raise AllearsError("recipe: heads.names has a head twice")
     if wanted.weighting not in ("size", "uncertainty"):
         raise AllearsError(f"recipe: heads.weighting is 'size' or 'uncertainty', got {wanted.weighting!r}")
-    for what in ("informed", "learned", "pointing"):
+    for what in ("informed", "plain", "learned", "pointing"):
         unknown = [name for name in getattr(wanted, what) if name not in wanted.names]
         if unknown:
             raise AllearsError(f"recipe: heads.{what} has {unknown[0]!r}, which heads.names has not")
@@ -152,6 +165,13 @@ def chosen_heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
     if wanted.pointing_window < 1 or wanted.pointing_window % 2 == 0:
         raise AllearsError(
             f"recipe: heads.pointing_window is an odd number of tokens, 1 or more; got {wanted.pointing_window}"
+        )
+    learning = [name for name in wanted.names if wanted.learns(name) or name in wanted.pointing]
+    upon = [name for name in learning if name not in wanted.plain]
+    if model.further and model.frozen and upon:
+        raise AllearsError(
+            f"recipe: {upon[0]} reads model.further layers, which learn with it; leave model.frozen out, "
+            "or name it in heads.plain"
         )
     return [head(name) for name in wanted.names]
 

@@ -1,4 +1,7 @@
-"""A reader in a bundle: `reader.onnx`, its heads on the states of the bundle's encoder, and `reader.json`."""
+"""A reader in a bundle: `reader.onnx`, its heads on the states of the bundle's encoder, and `reader.json`.
+
+Where it has further layers upon the encoder's, the heads that do without them are in `reader_plain.onnx`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ from allears.text.layout import Limits
 
 FORMAT = 1
 READER_FILE = "reader.onnx"
+PLAIN_FILE = "reader_plain.onnx"
 READER_CARD_FILE = "reader.json"
+TOKENS = ".tokens"  # what the names of outputs [B, L] end in
 
 
 def logits_output(head: str) -> str:
@@ -23,7 +28,7 @@ def logits_output(head: str) -> str:
 
 def tokens_output(head: str) -> str:
     """What it calls the token logits [B, L] of a head that points."""
-    return f"{head}.tokens"
+    return f"{head}{TOKENS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +44,35 @@ class BundledReaderCard:
     informed: tuple[str, ...] = ()  # heads that are also told the facts of a conversation
     temperatures: Mapping[str, float] = field(default_factory=dict)
     window: int = 1  # neighbouring tokens whose scores are averaged to say where
+    further: int = 0  # layers of its own upon the encoder's
+    plain: tuple[str, ...] = ()  # heads that read the encoder's own states all the same
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         _known(self.heads, "multi_label", self.multi_label)
         _known(self.heads, "pointing", self.pointing)
         _known(self.heads, "informed", self.informed)
+        _known(self.heads, "plain", self.plain)
         _known(self.heads, "temperatures", self.temperatures)
         cold = [name for name, value in self.temperatures.items() if not value > 0]
         if cold:
             raise ValueError(f"the temperature of {cold[0]} is not above 0")
 
     @property
-    def inputs(self) -> list[str]:
-        """Of the graph: `facts` [B, FACTS] only where a head asks for them."""
-        return ["states", "mask", *(["facts"] if self.informed else [])]
+    def graphs(self) -> dict[str, tuple[str, ...]]:
+        """The heads of each of its graphs, by file: those that need no further layers have one without them."""
+        plain = tuple(name for name in self.heads if self.further and name in self.plain)
+        deep = tuple(name for name in self.heads if name not in plain)
+        return {READER_FILE: deep} | ({PLAIN_FILE: plain} if plain else {})
 
-    @property
-    def outputs(self) -> list[str]:
-        """Of the graph, in its order."""
-        return [*map(logits_output, self.heads), *map(tokens_output, self.pointing)]
+    def inputs(self, heads: Collection[str]) -> list[str]:
+        """Of a graph with these heads: `facts` [B, FACTS] only where one asks for them."""
+        return ["states", "mask", *(["facts"] if not {*heads}.isdisjoint(self.informed) else [])]
+
+    def outputs(self, heads: Collection[str]) -> list[str]:
+        """Of a graph with these heads, in its order."""
+        pointing = [name for name in self.pointing if name in heads]
+        return [*map(logits_output, heads), *map(tokens_output, pointing)]
 
     def write(self, folder: Path, name: str = READER_CARD_FILE) -> None:
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
@@ -78,6 +92,7 @@ class BundledReaderCard:
                 "multi_label": tuple(saved["multi_label"]),
                 "pointing": tuple(saved["pointing"]),
                 "informed": tuple(saved.get("informed", ())),  # older bundles have none
+                "plain": tuple(saved.get("plain", ())),
             }
         )
 

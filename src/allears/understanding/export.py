@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import shutil
 import tempfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,16 @@ from torch import Tensor, nn
 from allears.errors import AllearsError
 from allears.generation.export import add_voice, check_voice
 from allears.generation.torch_generator import TorchGenerator
-from allears.nn.pooling import pool
 from allears.nn.runs import joint_parts
 from allears.nn.weights import weights_digest
 from allears.selection import export as selection
 from allears.selection import onnx_weights
-from allears.selection.adding import check_belongs, encoder_digest, put_files
+from allears.selection.adding import check_belongs, encoder_digests, put_files
 from allears.selection.bundle import BundleCard
 from allears.selection.runtime import open_graph
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import Tokenizer, WordPiece
-from allears.understanding.bundled import READER_CARD_FILE, READER_FILE, BundledReaderCard
+from allears.understanding.bundled import PLAIN_FILE, READER_CARD_FILE, READER_FILE, TOKENS, BundledReaderCard
 from allears.understanding.conversation_facts import FACTS
 from allears.understanding.persona.export import add_extractor, check_extractor
 from allears.understanding.persona.saved import TorchExtractor, is_extractor
@@ -38,26 +38,24 @@ from allears.understanding.saved import TorchReader, is_reader
 
 # How far the exported logits may be off, relative to the largest; rounding is far below, also that of halves.
 TOLERANCE = 2e-3
+FURTHER_TOLERANCE = 0.1  # where layers were rounded to int8; a lost layer is off by far more
 
 
 class HeadsGraph(nn.Module):
-    """states [B, L, d] and mask [B, L] to every head's logits [B, labels], then the pointing heads' [B, L].
+    """states [B, L, d] and mask [B, L] to the heads' logits [B, labels], then the pointing ones' [B, L].
 
     With `facts` [B, FACTS] as a third input where a head is informed.
     """
 
-    def __init__(self, reader: Reader):
+    def __init__(self, reader: Reader, heads: Sequence[str]):
         super().__init__()
-        self.heads, self.pointers, self.facts = reader.heads, reader.pointers, reader.facts
-        self.pooling = reader.pooling
+        self.reader, self.heads = copy.deepcopy(reader), heads
+        self.reader.add_module("encoder", nn.Identity())  # the bundle has it
 
     def forward(self, states: Tensor, mask: Tensor, facts: Tensor | None = None) -> tuple[Tensor, ...]:
-        text = pool(states, mask, self.pooling)
-        logits = [
-            head(text) + self.facts[name](facts) if name in self.facts else head(text)
-            for name, head in self.heads.items()
-        ]
-        return (*logits, *(pointer(states).squeeze(-1) for pointer in self.pointers.values()))
+        found = self.reader.from_states(states, mask, self.heads, facts)
+        pointed = [found.rationales[name] for name in self.reader.pointers if name in found.rationales]
+        return (*found.logits.values(), *pointed)
 
 
 def export_with_reader(
@@ -87,13 +85,13 @@ def export_together(
     """
     encoder: Any = getattr(selector.model, "encoder", None)
     if encoder is not None:  # without one, the ranker itself is refused below
-        digest = weights_digest(encoder)
+        digests = [weights_digest(encoder)]
         if reader is not None:
-            _check_reader("the ranker", digest, selector.tokenizer, reader)
+            _check_reader("the ranker", digests, selector.tokenizer, reader)
         if extractor is not None:
-            check_extractor("the ranker", digest, selector.tokenizer, extractor)
+            check_extractor("the ranker", digests, selector.tokenizer, extractor)
         if voice is not None:
-            check_voice("the ranker", digest, selector.tokenizer, voice)
+            check_voice("the ranker", digests, selector.tokenizer, voice)
     selection.export(selector, out, largest_file=largest_file, **options)
     return add_parts(
         out, reader=reader, extractor=extractor, voice=voice, screen=screen, largest_file=largest_file
@@ -167,24 +165,25 @@ def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
     """
     folder = Path(folder)
     card = BundleCard.read(folder)
-    _check_reader(str(folder), encoder_digest(folder, card, "a reader"), WordPiece(folder), reader)
-    graph = copy.deepcopy(HeadsGraph(reader.model)).cpu().float().eval()
+    _check_reader(str(folder), encoder_digests(folder, card, "a reader"), WordPiece(folder), reader)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
         new = Path(scratch)
         reader_card = _card(reader)
         reader_card.write(new)
-        _write_graph(graph, reader_card, new / READER_FILE, halves=card.precision != "float32")
-        names = (READER_FILE, READER_CARD_FILE)
-        return put_files(folder, card, new, names, old=names)
+        for file, heads in reader_card.graphs.items():
+            graph = HeadsGraph(reader.model, heads).cpu().float().eval()
+            _write_graph(graph, reader_card, new / file, card.precision)
+        names = (*reader_card.graphs, READER_CARD_FILE)
+        return put_files(folder, card, new, names, old=(READER_FILE, PLAIN_FILE, READER_CARD_FILE))
 
 
-def _check_reader(what: str, digest: str, tokenizer: Tokenizer, reader: TorchReader) -> None:
+def _check_reader(what: str, digests: Collection[str], tokenizer: Tokenizer, reader: TorchReader) -> None:
     check_belongs(
         "the reader",
         reader.model.encoder,
         reader.tokenizer,
         to=what,
-        digest=digest,
+        digests=digests,
         its=tokenizer,
         advice="train the two together, or the reader with model.start = the ranker's run and model.frozen = true",
     )
@@ -201,35 +200,41 @@ def _card(reader: TorchReader) -> BundledReaderCard:
         informed=tuple(reader.card.informed),
         temperatures=dict(reader.card.temperatures),
         window=reader.card.window,
+        further=int(reader.card.options.get("further", 0)),
+        plain=tuple(reader.card.options.get("plain", ())),
     )
 
 
-def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, *, halves: bool) -> None:
-    """With `halves` its weights are stored in float16: heads are small, but git keeps every version of them."""
+def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, precision: str) -> None:
+    """Further layers are stored as the encoder is, heads in float16: they are small, but git keeps every version."""
     rows = {0: "batch", 1: "length"}
     axes = {"states": rows, "mask": rows}
-    axes |= {
-        name: {0: "batch"} if place < len(card.heads) else rows for place, name in enumerate(card.outputs)
-    }
+    outputs = card.outputs(graph.heads)
+    axes |= {name: rows if name.endswith(TOKENS) else {0: "batch"} for name in outputs}
     inputs = {"states": torch.randn(2, 3, card.size), "mask": torch.tensor([[1, 1, 1], [1, 1, 0]])}
-    if card.informed:
+    informed = "facts" in card.inputs(graph.heads)
+    if informed:
         axes["facts"] = {0: "batch"}
         inputs["facts"] = torch.rand(2, FACTS)
-    selection.trace(graph, inputs, card.outputs, path, axes)
-    if halves:
+    selection.trace(graph, inputs, outputs, path, axes)
+    if precision != "float32":
         stored = onnx.load(path)
+        if precision == "int8":
+            onnx_weights.quantize(stored, keep_float=[f"/{name}/" for name in card.pointing])
         onnx_weights.halve(stored)
         onnx.save(stored, path)
+    rounded = card.further and path.name == READER_FILE and precision == "int8"
+    tolerance = FURTHER_TOLERANCE if rounded else TOLERANCE
 
     # opened as a user will, in another shape than traced
     states = torch.randn(4, 7, card.size, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(7) < torch.tensor([[7], [4], [1], [6]])).long()
     asked = {"states": states, "mask": mask}
-    if card.informed:
+    if informed:
         asked["facts"] = torch.rand(4, FACTS, generator=torch.Generator().manual_seed(1))
-    found = open_graph(path, 1).run(card.outputs, {name: value.numpy() for name, value in asked.items()})
+    found = open_graph(path, 1).run(outputs, {name: value.numpy() for name, value in asked.items()})
     with torch.inference_mode():
-        for name, expected, given in zip(card.outputs, graph(**asked), found, strict=True):
+        for name, expected, given in zip(outputs, graph(**asked), found, strict=True):
             off = (expected - torch.from_numpy(given)).abs().max() / expected.abs().max().clamp(min=1)
-            if not float(off) < TOLERANCE:
+            if not float(off) < tolerance:
                 raise AllearsError(f"the exported reader does not give the model's {name} (off by {off:.1e})")

@@ -1,6 +1,7 @@
 """The reader: one encoder pass over what was said, and every head's answer from it.
 
 states = encoder(tokens)            one vector per token
+       = further layers(states)     where the encoder is a ranker's and stays as it is: what reading needs beside
 text   = mean of the states         one vector for all that was said
 head k: logits_k = W_k text         what the text shows
         + g_k(facts)                and, for informed heads, what is known of the conversation beside its words
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from allears.nn.encoder import Encoder
+from allears.nn.further_layers import FurtherLayers
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import pool
 from allears.understanding.conversation_facts import FACTS, no_facts
@@ -42,13 +44,26 @@ class Reader(nn.Module):
         multi_label: Sequence[str] = (),  # heads whose labels do not exclude each other
         rationales: Sequence[str] = (),  # heads that also say where
         informed: Sequence[str] = (),  # heads that are also told the facts of a conversation
+        plain: Sequence[str] = (),  # heads that read the encoder's own states, whatever lies upon them
+        further: int = 0,  # layers upon the encoder's, shared by all heads; the encoder then does not learn
         hidden: int = 0,  # of a hidden layer in every head; 0: none
         pooling: str = "mean",
         dropout: float = 0.1,
         uncertainty: bool = False,  # learn how much each head's loss counts
     ):
         super().__init__()
-        self.encoder, self.pooling = encoder, pooling
+        self.encoder, self.pooling, self.plain = encoder, pooling, tuple(plain)
+        self.further = None
+        if further:
+            shape = encoder.settings
+            self.further = FurtherLayers(
+                encoder.size,
+                layers=further,
+                heads=shape.num_attention_heads,
+                inner=shape.intermediate_size,
+                dropout=dropout,
+            )
+            encoder.requires_grad_(False)
         self.heads = nn.ModuleDict(
             {
                 name: _words_head(encoder.size, labels)
@@ -70,12 +85,35 @@ class Reader(nn.Module):
         self, inputs: Inputs, heads: Sequence[str] | None = None, facts: Tensor | None = None
     ) -> ReaderOutput:
         """Every head's answer, or only those of `heads`, from one pass of the encoder."""
-        states = self.encoder(inputs)  # [B, L, d]
-        output = self.answer(self.text(states, inputs), heads, facts)
-        pointing = [name for name in output.logits if name in self.pointers]
-        return ReaderOutput(
-            output.logits, {name: self.pointers[name](states).squeeze(-1) for name in pointing}
-        )
+        return self.from_states(self.encoder(inputs), inputs.mask, heads, facts)
+
+    def from_states(
+        self,
+        states: Tensor,
+        mask: Tensor,
+        heads: Sequence[str] | None = None,
+        facts: Tensor | None = None,
+    ) -> ReaderOutput:
+        """The same from the encoder's states [B, L, d]; `mask` [B, L] is 1 on real tokens."""
+        wanted = list(self.heads) if heads is None else list(heads)
+        own = [name for name in wanted if self.further is None or name in self.plain]
+        deep = [name for name in wanted if name not in own]
+        logits: dict[str, Tensor] = {}
+        pointed: dict[str, Tensor] = {}
+        for names in (own, deep):
+            if names:
+                read = self.further(states, mask) if self.further is not None and names is deep else states
+                logits |= self.answer(pool(read, mask, self.pooling), names, facts).logits
+                pointing = [name for name in names if name in self.pointers]
+                pointed |= {name: self.pointers[name](read).squeeze(-1) for name in pointing}
+        return ReaderOutput({name: logits[name] for name in wanted}, pointed)
+
+    def train(self, mode: bool = True) -> Reader:
+        """An encoder that does not learn is not shaken by dropout either: it says what the bundle's will say."""
+        super().train(mode)
+        if self.further is not None:
+            self.encoder.eval()
+        return self
 
     def text(self, states: Tensor, inputs: Inputs) -> Tensor:
         """One vector [B, d] for all that was said."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.selection.bundle import ENCODER_FILE, BundleCard, check_files
-from allears.selection.runtime import OnnxEncoder, open_graph
+from allears.selection.runtime import OnnxEncoder, alike, open_graph, rounded
 from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
 from allears.understanding.bundled import (
     READER_CARD_FILE,
     READER_FILE,
+    TOKENS,
     BundledReaderCard,
     logits_output,
     tokens_output,
@@ -41,9 +42,9 @@ class OnnxReader(AnsweringReader):
         card: BundledReaderCard,
         tokenizer: WordPiece,
         encoder: OnnxEncoder,
-        heads: onnxruntime.InferenceSession,
+        graphs: Mapping[str, onnxruntime.InferenceSession],  # by file, as the card names them
     ):
-        self.card, self.tokenizer, self.encoder, self.heads = card, tokenizer, encoder, heads
+        self.card, self.tokenizer, self.encoder, self.graphs = card, tokenizer, encoder, graphs
 
     @classmethod
     def from_bundle(
@@ -73,8 +74,12 @@ class OnnxReader(AnsweringReader):
             )
         check_files(folder, bundle, verify=verify)
         card = BundledReaderCard.read(folder)
-        heads = open_graph(folder / READER_FILE, threads=1)  # too little work to be shared out
-        _check_graph(folder / READER_FILE, heads, card)
+        graphs = {}
+        for name, heads in card.graphs.items():
+            deep = bool(card.further) and name == READER_FILE
+            # heads alone are too little work to be shared out
+            graphs[name] = open_graph(folder / name, threads if deep else 1)
+            _check_graph(folder / name, graphs[name], card, heads)
         if card.size != bundle.size:
             raise AllearsError(
                 f"{folder}: its reader is for states of {card.size} numbers, its encoder makes {bundle.size}; "
@@ -84,7 +89,7 @@ class OnnxReader(AnsweringReader):
             card,
             tokenizer or WordPiece(folder),
             encoder or OnnxEncoder(open_graph(folder / ENCODER_FILE, threads)),
-            heads,
+            graphs,
         )
 
     def answer(
@@ -97,15 +102,21 @@ class OnnxReader(AnsweringReader):
         )
 
     def from_states(
-        self, states: npt.ArrayLike, mask: npt.ArrayLike, facts: Facts | None = None
+        self,
+        states: npt.ArrayLike,
+        mask: npt.ArrayLike,
+        facts: Facts | None = None,
+        heads: Sequence[str] | None = None,
     ) -> dict[str, Probabilities]:
         """Every head's probabilities [B, labels] from token states [B, L, d] that the bundle's encoder made already.
+
+        Those of `heads` alone cost less: where none of them asks for them, further layers are left out.
 
         `mask` [B, L] is 1 on real tokens. What was encoded decides what is answered: the ranker may have read less
         of a long conversation than `card.limits` allow. `facts` [B, FACTS] (`conversation_facts.py`) are for informed
         heads; without them nothing is known of the conversation.
         """
-        answers = self._answer(np.asarray(states, np.float32), np.asarray(mask, np.int64), facts)
+        answers = self._answer(np.asarray(states, np.float32), np.asarray(mask, np.int64), facts, heads=heads)
         return {name: self.calibrated(name, logits) for name, logits in answers.logits.items()}
 
     def _answer(
@@ -114,6 +125,7 @@ class OnnxReader(AnsweringReader):
         mask: npt.NDArray[np.int64],
         facts: Facts | None = None,
         pointing: Sequence[str] = (),
+        heads: Sequence[str] | None = None,
     ) -> Answers:
         """Where a response shows it is only handed out for the heads of `pointing`; a listener never asks."""
         if states.ndim != 3 or states.shape[-1] != self.card.size or mask.shape != states.shape[:2]:
@@ -121,27 +133,71 @@ class OnnxReader(AnsweringReader):
                 f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
                 f"got {list(states.shape)} and {list(mask.shape)}"
             )
-        feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
-        if self.card.informed:
-            feed["facts"] = no_facts(len(states)) if facts is None else facts
-        outputs = [*map(logits_output, self.card.heads), *map(tokens_output, pointing)]
-        named = dict(zip(outputs, self.heads.run(outputs, feed), strict=True))
+        wanted = list(self.card.heads if heads is None else heads)
+        found: dict[str, npt.NDArray[Any]] = {}
+        for file, known in self.card.graphs.items():
+            asked = [name for name in known if name in wanted]
+            outputs = [
+                *map(logits_output, asked),
+                *(tokens_output(name) for name in pointing if name in known),
+            ]
+            if outputs:
+                feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
+                if "facts" in self.card.inputs(known):
+                    feed["facts"] = no_facts(len(states)) if facts is None else facts
+                deep = bool(self.card.further) and file == READER_FILE
+                found |= (_by_width if deep else _at_once)(self.graphs[file], outputs, feed)
         return Answers(
-            {name: named[logits_output(name)] for name in self.card.heads},
-            {name: named[tokens_output(name)] for name in pointing},
+            {name: found[logits_output(name)] for name in wanted},
+            {name: found[tokens_output(name)] for name in pointing},
         )
 
 
-def _check_graph(path: Path, graph: onnxruntime.InferenceSession, card: BundledReaderCard) -> None:
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def _at_once(graph: onnxruntime.InferenceSession, outputs: list[str], feed: Arrays) -> Arrays:
+    return dict(zip(outputs, graph.run(outputs, feed), strict=True))
+
+
+def _by_width(graph: onnxruntime.InferenceSession, outputs: list[str], feed: Arrays) -> Arrays:
+    """Layers read texts of one width together, as the encoder does, so that company changes nothing."""
+    texts, longest = feed["mask"].shape
+    widths = rounded(feed["mask"].sum(-1))
+    found: Arrays = {}
+    for rows in alike(widths):
+        width = int(widths[rows[0]])
+        part = {name: array[rows] for name, array in feed.items()}
+        part |= {name: _wide(part[name], width) for name in ("states", "mask")}
+        for name, given in _at_once(graph, outputs, part).items():
+            by_token = name.endswith(TOKENS)
+            shape = (longest,) if by_token else given.shape[1:]
+            whole = found.setdefault(name, np.zeros((texts, *shape), given.dtype))
+            if by_token:
+                whole[rows, : min(width, longest)] = given[:, :longest]
+            else:
+                whole[rows] = given
+    return found
+
+
+def _wide(array: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
+    """[B, L, ...] with `width` columns; new ones are zeros, which the mask leaves out."""
+    short = max(0, width - array.shape[1])
+    return np.pad(array[:, :width], [(0, 0), (0, short)] + [(0, 0)] * (array.ndim - 2))
+
+
+def _check_graph(
+    path: Path, graph: onnxruntime.InferenceSession, card: BundledReaderCard, heads: Sequence[str]
+) -> None:
     """The graph has what its card promises; else the first reading would be a riddle."""
     takes = {item.name: item.shape for item in graph.get_inputs()}
     gives = {item.name: item.shape for item in graph.get_outputs()}
-    columns = {logits_output(name): len(labels) for name, labels in card.heads.items()}
+    columns = {logits_output(name): len(card.heads[name]) for name in heads}
     fits = (
-        set(takes) == set(card.inputs)
+        set(takes) == set(card.inputs(heads))
         and takes["states"][-1] == card.size
-        and (not card.informed or takes["facts"][-1] == FACTS)
-        and set(gives) == set(card.outputs)
+        and ("facts" not in takes or takes["facts"][-1] == FACTS)
+        and set(gives) == set(card.outputs(heads))
         and all(gives[name][-1] == count for name, count in columns.items())
     )
     if not fits:

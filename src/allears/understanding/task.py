@@ -72,6 +72,7 @@ class UnderstandingTask:
             uncertainty=self.wanted.weighting == "uncertainty",
             informed=self.wanted.informed,
             pointing=self.wanted.pointing,
+            plain=self.wanted.plain,
         )
         self.card = replace(self.card, window=self.wanted.pointing_window)
         self.temperatures = taken_over(model, heads, self.wanted)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from allears.errors import AllearsError
@@ -32,14 +32,22 @@ def shipped_cases(split: str) -> tuple[Case, ...]:
     """The cases that ship with allears: train, valid or test."""
     if split not in SPLITS:
         raise AllearsError(f"no safety cases are called {split!r}; there are {', '.join(SPLITS)}")
-    return read_cases(files("allears.listener.safety") / "cases" / f"{split}.jsonl")
+    return read_cases(cases_path(split))
 
 
-def read_cases(path: Path | Traversable) -> tuple[Case, ...]:
-    """A file with one case a line: {"text": ..., "label": ..., "note": ...}; the note may be left out."""
+def cases_path(split: str) -> Path:
+    """Where the shipped cases of a split lie; those of train, which are many, are packed."""
+    folder = Path(str(files("allears.listener.safety"))) / "cases"
+    packed = folder / f"{split}.jsonl.gz"
+    return packed if packed.is_file() else folder / f"{split}.jsonl"
+
+
+def read_cases(path: Path) -> tuple[Case, ...]:
+    """A file (or .gz) with one case a line: {"text": ..., "label": ..., "note": ...}; the note may be left out."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        content = path.read_bytes()
+        lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8").splitlines()
+    except (OSError, EOFError) as error:
         raise AllearsError(f"cannot read the safety cases: {error}") from error
     except UnicodeDecodeError as error:
         raise AllearsError(
@@ -51,7 +59,7 @@ def read_cases(path: Path | Traversable) -> tuple[Case, ...]:
     return cases
 
 
-def _cases(path: Path | Traversable, lines: Iterable[str]) -> Iterable[Case]:
+def _cases(path: Path, lines: Iterable[str]) -> Iterable[Case]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

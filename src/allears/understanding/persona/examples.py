@@ -82,6 +82,12 @@ def persona_chat_tellings(root: Path, *, coverage: float = 0.6, seed: int = 1) -
     return list(found.values())
 
 
+def spoken_in_persona_chat(root: Path, seed: int = 1) -> Iterator[str]:
+    """Everything that was said in PERSONA-CHAT's train split."""
+    for spoken, _ in _persona_chat_sides(root, random.Random(seed)):
+        yield from spoken
+
+
 def align(
     utterance: str, profile: Sequence[tuple[str, list[frozenset[str]]]], coverage: float
 ) -> Telling | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import shutil
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from allears.errors import AllearsError
 from allears.nn.decoder import Decoder, DecoderState
 from allears.nn.pooling import masked_mean
 from allears.selection import onnx_weights
-from allears.selection.adding import check_belongs, encoder_digest, put_files
+from allears.selection.adding import check_belongs, encoder_digests, put_files
 from allears.selection.bundle import ENCODER_FILE, BundleCard, BundleFile
 from allears.selection.export import LARGEST_FILE, trace
 from allears.selection.onnx_tables import SharedTable, find_table, use_table
@@ -94,14 +95,16 @@ class StepGraph(nn.Module):
         return logits, state.keys, state.values
 
 
-def check_extractor(what: str, digest: str, tokenizer: Tokenizer, extractor: TorchExtractor) -> None:
-    """An extractor was trained on the encoder of `what`, whose weights have this digest."""
+def check_extractor(
+    what: str, digests: Collection[str], tokenizer: Tokenizer, extractor: TorchExtractor
+) -> None:
+    """An extractor was trained on the encoder of `what`, whose weights have one of these digests."""
     check_belongs(
         "the persona extractor",
         extractor.model.encoder,
         extractor.tokenizer,
         to=what,
-        digest=digest,
+        digests=digests,
         its=tokenizer,
         advice="train the two together, as recipes/default.toml does, or the extractor with model.start = the ranker's "
         "run and training.learning_rate = 0.0",
@@ -118,8 +121,8 @@ def add_extractor(
     """
     folder = Path(folder)
     bundle = BundleCard.read(folder)
-    digest = encoder_digest(folder, bundle, "a persona extractor")
-    check_extractor(str(folder), digest, WordPiece(folder), extractor)
+    digests = encoder_digests(folder, bundle, "a persona extractor")
+    check_extractor(str(folder), digests, WordPiece(folder), extractor)
     model = copy.deepcopy(extractor.model).cpu().float().eval()
     rows, width = model.table.shape
     table = find_table(folder / ENCODER_FILE, _table_name(model), rows=rows, width=width)

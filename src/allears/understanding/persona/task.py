@@ -26,6 +26,7 @@ from allears.understanding.persona.constraint import Lexicon
 from allears.understanding.persona.dataset import TellingDataset
 from allears.understanding.persona.examples import Telling, msc_tellings, persona_chat_tellings
 from allears.understanding.persona.gate import Mask, f1, fit_threshold
+from allears.understanding.persona.labelling import read_tellings
 from allears.understanding.persona.lengths import Lengths
 from allears.understanding.persona.model import Extractor
 from allears.understanding.persona.support import unsupported_share
@@ -37,10 +38,12 @@ MOST_UNSUPPORTED = 5.0  # percent; a checkpoint that invents more loses a point 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOptions:
     """`gold_share` is how much of a batch is MSC's, in the first and in the last epoch; between them it moves
-    evenly. The rest is PERSONA-CHAT's weak pairs, which teach to copy and to turn a phrase."""
+    evenly. The rest is PERSONA-CHAT's weak pairs, which teach to copy and to turn a phrase, and what a teacher has
+    written (`allears persona label`)."""
 
     root: str = ""  # default: ALLEARS_DATA
     weak: bool = True
+    taught: str = ""  # a file of the data folder that `allears persona label` wrote
     coverage: float = 0.6  # of a profile sentence's content words, for a weak pair
     gold_share: tuple[float, ...] = (0.3, 0.9)
     support: float = (
@@ -87,6 +90,8 @@ class PersonaTask:
         limit, seed = self.data.train_limit, self.options.seed
         gold = sample(msc_tellings("train", root), limit, seed)
         weak = persona_chat_tellings(root, coverage=self.data.coverage, seed=seed) if self.data.weak else []
+        if self.data.taught:
+            weak = [*weak, *read_tellings(root / self.data.taught)]
         weak = sample(weak, limit, seed)
         self.gold_count, self.weak_count = len(gold), len(weak)  # gold rows come first
         self.train = TellingDataset([*gold, *weak], self.tokenizer, lengths, support=self.data.support)
