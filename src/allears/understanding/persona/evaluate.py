@@ -63,6 +63,7 @@ class PersonaReport:
     rouge_l: float
     rouge_l_found: float
     unsupported: float  # of the kept sentences' content words, those that their turn never said
+    gold_unsupported: float  # the same of gold: what no extractor that keeps to a turn's words could write
     contradictions: float  # of the kept sentences, those that contradict their turn or its gold by rule
     dropped: float  # of the produced sentences, those that failed the check
     similarity: float | None
@@ -77,6 +78,7 @@ class PersonaReport:
             "rouge_l": self.rouge_l,
             "rouge_l_found": self.rouge_l_found,
             "unsupported": self.unsupported,
+            "gold_unsupported": self.gold_unsupported,
             "contradictions": self.contradictions,
             "dropped": self.dropped,
             "examples": len(self.told),
@@ -140,6 +142,7 @@ def evaluate_persona(
         rouge_l=sum(rouge) / sum(bool(each.turn.gold) for each in told),
         rouge_l_found=_mean(rouge),
         unsupported=unsupported_share((text, turn.text) for text, turn in kept),
+        gold_unsupported=unsupported_share((text, each.turn.text) for each in told for text in each.turn.gold),
         contradictions=_mean([100.0 * _is_opposed(text, turn) for text, turn in kept]),
         dropped=100.0 * dropped / max(1, dropped + len(kept)),
         similarity=None if encoder is None else _similarity(encoder, found, watch),
