@@ -65,6 +65,10 @@ class BundledReaderCard:
         deep = tuple(name for name in self.heads if name not in plain)
         return {READER_FILE: deep} | ({PLAIN_FILE: plain} if plain else {})
 
+    def is_deep(self, graph: str) -> bool:
+        """Whether the graph in this file has the further layers."""
+        return bool(self.further) and graph == READER_FILE
+
     def inputs(self, heads: Collection[str]) -> list[str]:
         """Of a graph with these heads: `facts` [B, FACTS] only where one asks for them."""
         return ["states", "mask", *(["facts"] if not {*heads}.isdisjoint(self.informed) else [])]

@@ -223,8 +223,7 @@ def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, precisi
             onnx_weights.quantize(stored, keep_float=[f"/{name}/" for name in card.pointing])
         onnx_weights.halve(stored)
         onnx.save(stored, path)
-    rounded = card.further and path.name == READER_FILE and precision == "int8"
-    tolerance = FURTHER_TOLERANCE if rounded else TOLERANCE
+    tolerance = FURTHER_TOLERANCE if card.is_deep(path.name) and precision == "int8" else TOLERANCE
 
     # opened as a user will, in another shape than traced
     states = torch.randn(4, 7, card.size, generator=torch.Generator().manual_seed(0))

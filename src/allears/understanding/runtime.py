@@ -76,9 +76,8 @@ class OnnxReader(AnsweringReader):
         card = BundledReaderCard.read(folder)
         graphs = {}
         for name, heads in card.graphs.items():
-            deep = bool(card.further) and name == READER_FILE
             # heads alone are too little work to be shared out
-            graphs[name] = open_graph(folder / name, threads if deep else 1)
+            graphs[name] = open_graph(folder / name, threads if card.is_deep(name) else 1)
             _check_graph(folder / name, graphs[name], card, heads)
         if card.size != bundle.size:
             raise AllearsError(
@@ -97,9 +96,8 @@ class OnnxReader(AnsweringReader):
     ) -> Answers:
         states = self.encoder.run(tokens.ids, tokens.mask, tokens.segments).states
         assert states is not None  # they are the default
-        return self._answer(
-            states, tokens.mask, facts, [name for name in heads or () if name in self.card.pointing]
-        )
+        pointing = [name for name in heads or () if name in self.card.pointing]
+        return self._answer(states, tokens.mask, facts, pointing, heads)
 
     def from_states(
         self,
@@ -145,8 +143,8 @@ class OnnxReader(AnsweringReader):
                 feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
                 if "facts" in self.card.inputs(known):
                     feed["facts"] = no_facts(len(states)) if facts is None else facts
-                deep = bool(self.card.further) and file == READER_FILE
-                found |= (_by_width if deep else _at_once)(self.graphs[file], outputs, feed)
+                run = _by_width if self.card.is_deep(file) else _at_once
+                found |= run(self.graphs[file], outputs, feed)
         return Answers(
             {name: found[logits_output(name)] for name in wanted},
             {name: found[tokens_output(name)] for name in pointing},

@@ -142,7 +142,9 @@ def evaluate_persona(
         rouge_l=sum(rouge) / sum(bool(each.turn.gold) for each in told),
         rouge_l_found=_mean(rouge),
         unsupported=unsupported_share((text, turn.text) for text, turn in kept),
-        gold_unsupported=unsupported_share((text, each.turn.text) for each in told for text in each.turn.gold),
+        gold_unsupported=unsupported_share(
+            (text, each.turn.text) for each in told for text in each.turn.gold
+        ),
         contradictions=_mean([100.0 * _is_opposed(text, turn) for text, turn in kept]),
         dropped=100.0 * dropped / max(1, dropped + len(kept)),
         similarity=None if encoder is None else _similarity(encoder, found, watch),
