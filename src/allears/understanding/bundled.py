@@ -18,7 +18,6 @@ FORMAT = 1
 READER_FILE = "reader.onnx"
 PLAIN_FILE = "reader_plain.onnx"
 READER_CARD_FILE = "reader.json"
-TOKENS = ".tokens"  # what the names of outputs [B, L] end in
 
 
 def logits_output(head: str) -> str:
@@ -28,7 +27,7 @@ def logits_output(head: str) -> str:
 
 def tokens_output(head: str) -> str:
     """What it calls the token logits [B, L] of a head that points."""
-    return f"{head}{TOKENS}"
+    return f"{head}.tokens"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from allears.selection.bundle import BundleCard
 from allears.selection.runtime import open_graph
 from allears.selection.saved import TorchSelector
 from allears.text.tokenizer import Tokenizer, WordPiece
-from allears.understanding.bundled import PLAIN_FILE, READER_CARD_FILE, READER_FILE, TOKENS, BundledReaderCard
+from allears.understanding.bundled import PLAIN_FILE, READER_CARD_FILE, READER_FILE, BundledReaderCard
 from allears.understanding.conversation_facts import FACTS
 from allears.understanding.persona.export import add_extractor, check_extractor
 from allears.understanding.persona.saved import TorchExtractor, is_extractor
@@ -210,7 +210,7 @@ def _write_graph(graph: HeadsGraph, card: BundledReaderCard, path: Path, precisi
     rows = {0: "batch", 1: "length"}
     axes = {"states": rows, "mask": rows}
     outputs = card.outputs(graph.heads)
-    axes |= {name: rows if name.endswith(TOKENS) else {0: "batch"} for name in outputs}
+    axes |= {name: {0: "batch"} if place < len(graph.heads) else rows for place, name in enumerate(outputs)}
     inputs = {"states": torch.randn(2, 3, card.size), "mask": torch.tensor([[1, 1, 1], [1, 1, 0]])}
     informed = "facts" in card.inputs(graph.heads)
     if informed:

@@ -12,14 +12,13 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.selection.bundle import ENCODER_FILE, BundleCard, check_files
-from allears.selection.runtime import OnnxEncoder, alike, open_graph, rounded
+from allears.selection.runtime import OnnxEncoder, open_graph, rounded
 from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
 from allears.understanding.bundled import (
     READER_CARD_FILE,
     READER_FILE,
-    TOKENS,
     BundledReaderCard,
     logits_output,
     tokens_output,
@@ -76,8 +75,8 @@ class OnnxReader(AnsweringReader):
         card = BundledReaderCard.read(folder)
         graphs = {}
         for name, heads in card.graphs.items():
-            # heads alone are too little work to be shared out
-            graphs[name] = open_graph(folder / name, threads if card.is_deep(name) else 1)
+            deep = card.is_deep(name)  # heads alone are too little work to be shared out
+            graphs[name] = open_graph(folder / name, threads if deep else 1, many_small_runs=deep)
             _check_graph(folder / name, graphs[name], card, heads)
         if card.size != bundle.size:
             raise AllearsError(
@@ -114,8 +113,24 @@ class OnnxReader(AnsweringReader):
         of a long conversation than `card.limits` allow. `facts` [B, FACTS] (`conversation_facts.py`) are for informed
         heads; without them nothing is known of the conversation.
         """
-        answers = self._answer(np.asarray(states, np.float32), np.asarray(mask, np.int64), facts, heads=heads)
-        return {name: self.calibrated(name, logits) for name, logits in answers.logits.items()}
+        given, real = np.asarray(states, np.float32), np.asarray(mask, np.int64)
+        self._check_states(given, real)
+        # One text after the other: in company a product of rows is summed in another order than alone, and people must
+        # not hear something else because others talk at the same time.
+        rows = [
+            self._answer(
+                _wide(given[row : row + 1], width),
+                _wide(real[row : row + 1], width),
+                None if facts is None else facts[row : row + 1],
+                heads=heads,
+            )
+            for row, width in enumerate(rounded(real.sum(-1)).tolist())
+        ]
+        wanted = list(self.card.heads if heads is None else heads)
+        return {
+            name: self.calibrated(name, np.concatenate([answers.logits[name] for answers in rows]))
+            for name in wanted
+        }
 
     def _answer(
         self,
@@ -126,11 +141,6 @@ class OnnxReader(AnsweringReader):
         heads: Sequence[str] | None = None,
     ) -> Answers:
         """Where a response shows it is only handed out for the heads of `pointing`; a listener never asks."""
-        if states.ndim != 3 or states.shape[-1] != self.card.size or mask.shape != states.shape[:2]:
-            raise AllearsError(
-                f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
-                f"got {list(states.shape)} and {list(mask.shape)}"
-            )
         wanted = list(self.card.heads if heads is None else heads)
         found: dict[str, npt.NDArray[Any]] = {}
         for file, known in self.card.graphs.items():
@@ -143,39 +153,18 @@ class OnnxReader(AnsweringReader):
                 feed: dict[str, npt.NDArray[Any]] = {"states": states, "mask": mask}
                 if "facts" in self.card.inputs(known):
                     feed["facts"] = no_facts(len(states)) if facts is None else facts
-                run = _by_width if self.card.is_deep(file) else _at_once
-                found |= run(self.graphs[file], outputs, feed)
+                found |= zip(outputs, self.graphs[file].run(outputs, feed), strict=True)
         return Answers(
             {name: found[logits_output(name)] for name in wanted},
             {name: found[tokens_output(name)] for name in pointing},
         )
 
-
-Arrays = dict[str, npt.NDArray[Any]]
-
-
-def _at_once(graph: onnxruntime.InferenceSession, outputs: list[str], feed: Arrays) -> Arrays:
-    return dict(zip(outputs, graph.run(outputs, feed), strict=True))
-
-
-def _by_width(graph: onnxruntime.InferenceSession, outputs: list[str], feed: Arrays) -> Arrays:
-    """Layers read texts of one width together, as the encoder does, so that company changes nothing."""
-    texts, longest = feed["mask"].shape
-    widths = rounded(feed["mask"].sum(-1))
-    found: Arrays = {}
-    for rows in alike(widths):
-        width = int(widths[rows[0]])
-        part = {name: array[rows] for name, array in feed.items()}
-        part |= {name: _wide(part[name], width) for name in ("states", "mask")}
-        for name, given in _at_once(graph, outputs, part).items():
-            by_token = name.endswith(TOKENS)
-            shape = (longest,) if by_token else given.shape[1:]
-            whole = found.setdefault(name, np.zeros((texts, *shape), given.dtype))
-            if by_token:
-                whole[rows, : min(width, longest)] = given[:, :longest]
-            else:
-                whole[rows] = given
-    return found
+    def _check_states(self, states: npt.NDArray[np.float32], mask: npt.NDArray[np.int64]) -> None:
+        if states.ndim != 3 or states.shape[-1] != self.card.size or mask.shape != states.shape[:2]:
+            raise AllearsError(
+                f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
+                f"got {list(states.shape)} and {list(mask.shape)}"
+            )
 
 
 def _wide(array: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:

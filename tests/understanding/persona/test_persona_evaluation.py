@@ -69,7 +69,9 @@ def test_without_the_check_what_was_never_said_is_seen():
 def test_what_gold_itself_says_that_its_turn_did_not_is_counted():
     turns = [GoldTurn("a", 1, "My goat is ill.", ("My goat is ill.", "My barn burns."))]
     report = evaluate_persona(Scripted({}), turns)
-    assert report.flat()["gold_unsupported"] == pytest.approx(100 * 2 / 3)  # the barn, and that it burns; not the goat
+    assert report.flat()["gold_unsupported"] == pytest.approx(
+        100 * 2 / 3
+    )  # the barn, and that it burns; not the goat
 
 
 def test_a_sentence_opposed_to_its_turn_or_to_gold_counts_as_a_contradiction():
