@@ -12,6 +12,8 @@ from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 from allears.errors import AllearsError
 
+FEW = 16  # texts; to wake the tokenizer's threads for them costs more than to cut them one by one
+
 
 class Tokenizer(Protocol):
     """Text in, token ids out, without special tokens: the layouts in `text.layout` add those."""
@@ -57,6 +59,8 @@ class WordPiece:
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
         whole = [_whole(text) for text in texts]
+        if len(whole) <= FEW:
+            return [self.backend.encode(text, add_special_tokens=False).ids for text in whole]
         return [item.ids for item in self.backend.encode_batch(whole, add_special_tokens=False)]
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
