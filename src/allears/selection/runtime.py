@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -111,7 +112,7 @@ class OnnxEncoder:
 
         def encoded(rows: Indices) -> EncoderOutput:
             arrays = (tokens.ids, tokens.mask, tokens.segments)
-            return self.run(*(_cut(array[rows], int(widths[rows[0]])) for array in arrays), states=states)
+            return self.run(*(cut(array[rows], int(widths[rows[0]])) for array in arrays), states=states)
 
         return zip(parts, side_by_side(encoded, parts, self.threads), strict=True)
 
@@ -142,10 +143,12 @@ def alike(widths: Indices) -> list[Indices]:
     return parts
 
 
-def _cut(array: Ids, width: int) -> Ids:
-    """[B, L] with `width` columns; new ones are zeros, which the mask leaves out."""
+def cut(array: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
+    """[B, L, ...] with `width` columns; new ones are zeros, which the mask leaves out."""
     short = width - array.shape[1]
-    return array[:, :width] if short <= 0 else np.pad(array, ((0, 0), (0, short)))
+    if short <= 0:
+        return array[:, :width]
+    return np.pad(array, [(0, 0), (0, short)] + [(0, 0)] * (array.ndim - 2))
 
 
 class OnnxSelector:

@@ -12,7 +12,7 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.selection.bundle import ENCODER_FILE, BundleCard, check_files
-from allears.selection.runtime import OnnxEncoder, open_graph, rounded
+from allears.selection.runtime import OnnxEncoder, cut, open_graph, rounded
 from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
 from allears.understanding.answering import AnsweringReader, Answers
@@ -119,8 +119,8 @@ class OnnxReader(AnsweringReader):
         # not hear something else because others talk at the same time.
         rows = [
             self._answer(
-                _wide(given[row : row + 1], width),
-                _wide(real[row : row + 1], width),
+                cut(given[row : row + 1], width),
+                cut(real[row : row + 1], width),
                 None if facts is None else facts[row : row + 1],
                 heads=heads,
             )
@@ -165,12 +165,6 @@ class OnnxReader(AnsweringReader):
                 f"this reader takes token states [texts, tokens, {self.card.size}] and their mask [texts, tokens]; "
                 f"got {list(states.shape)} and {list(mask.shape)}"
             )
-
-
-def _wide(array: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
-    """[B, L, ...] with `width` columns; new ones are zeros, which the mask leaves out."""
-    short = max(0, width - array.shape[1])
-    return np.pad(array[:, :width], [(0, 0), (0, short)] + [(0, 0)] * (array.ndim - 2))
 
 
 def _check_graph(
