@@ -17,6 +17,12 @@ from allears.corpora.json_files import Record, conversations, json_lines, text_f
 FOLDER = Path(__file__).parent.parent / "listener" / "safety" / "cases"
 
 
+def cases_path(split: str) -> Path:
+    """Where the cases of a split lie; those of train, which are many, are packed."""
+    packed = FOLDER / f"{split}.jsonl.gz"
+    return packed if packed.is_file() else FOLDER / f"{split}.jsonl"
+
+
 class RiskCases:
     info = CorpusInfo(
         name="risk-cases",
@@ -27,10 +33,10 @@ class RiskCases:
     )
 
     def read(self, split: str, root: Path, *, on_bad: OnBad = raise_bad) -> Iterator[Conversation]:
-        found = [path for path in (FOLDER / f"{split}.jsonl", FOLDER / f"{split}.jsonl.gz") if path.is_file()]
-        if not found:
+        path = cases_path(split)
+        if not path.is_file():
             raise NotHereError(f"risk-cases has no split {split!r}; it has {', '.join(self.info.splits)}")
-        source = Source(found[0])
+        source = Source(path)
 
         def build(line: int, record: Record) -> Conversation:
             return Conversation(

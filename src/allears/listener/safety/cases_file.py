@@ -6,9 +6,9 @@ import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from allears.corpora.risk_cases import cases_path
 from allears.errors import AllearsError
 from allears.listener.safety.dangers import LABELS, NO_DANGER
 
@@ -33,13 +33,6 @@ def shipped_cases(split: str) -> tuple[Case, ...]:
     if split not in SPLITS:
         raise AllearsError(f"no safety cases are called {split!r}; there are {', '.join(SPLITS)}")
     return read_cases(cases_path(split))
-
-
-def cases_path(split: str) -> Path:
-    """Where the shipped cases of a split lie; those of train, which are many, are packed."""
-    folder = Path(str(files("allears.listener.safety"))) / "cases"
-    packed = folder / f"{split}.jsonl.gz"
-    return packed if packed.is_file() else folder / f"{split}.jsonl"
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:

@@ -12,6 +12,8 @@ from rich.progress import track
 
 from allears.conversation import Conversation, Role
 from allears.corpora import read
+from allears.corpora.files import CorpusError, Source, raise_bad
+from allears.corpora.json_files import json_lines
 from allears.errors import AllearsError
 from allears.training.recipe import sample
 from allears.understanding.persona.examples import Telling, msc_tellings, spoken_in_persona_chat
@@ -63,20 +65,14 @@ def write_tellings(path: Path, tellings: list[Telling]) -> None:
 
 
 def read_tellings(path: Path) -> list[Telling]:
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+    if not path.is_file():
         raise AllearsError(
-            f"{path}: cannot be read ({error}); make it with `allears persona label TEACHER --out {path.name}`"
-        ) from error
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            told = json.loads(line)
-            found.append(Telling(str(told["utterance"]), str(told["persona"]), gold=False))
-        except (ValueError, KeyError, TypeError) as error:
-            raise AllearsError(
-                f"{path}, line {number}: expected an utterance and its persona ({error})"
-            ) from error
+            f"{path}: no such file; make it with `allears persona label TEACHER --out {path.name}`"
+        )
+    source, found = Source(path), []
+    for number, record in json_lines(source, raise_bad):
+        utterance, persona = record.get("utterance"), record.get("persona")
+        if not isinstance(utterance, str) or not isinstance(persona, str):
+            raise CorpusError("expected an utterance and its persona", source=source, line=number)
+        found.append(Telling(utterance, persona, gold=False))
     return found
