@@ -63,6 +63,7 @@ def test_its_heads_are_known_and_build_a_reader(
         if model.get("further"):  # they read layers that then learn as well
             model.pop("frozen", "")
     model.pop("read_with", "")  # a bundle exported from that run
+    heads.pop("teachers", "")  # other runs
     task = make_task(replace(recipe, tables=recipe.tables | {"model": model, "heads": heads}), tmp_path)
     assert isinstance(task, UnderstandingTask)
     assert set(task.model.heads) == set(recipe.tables["heads"]["names"]) <= set(HEADS)
@@ -100,10 +101,12 @@ def test_what_it_builds_on_is_another_recipes_run(path: Path) -> None:
     negatives = tables.get("negatives", {})
     runs = [tables.get("model", {}).get("start"), negatives.get("mine_with"), negatives.get("teacher")]
     known = {f"runs/{other.stem}" for other in RECIPES if other != path}
+    known |= {f"src/allears/bundles/{name}" for name in ("default", "smollm2")}  # what ships
     whole = {run.partition("/best/")[0] for run in runs if run}  # a joint run's part lies in its best/
     seeds = {
-        re.sub(r"-\d$", "", run) for run in negatives.get("teachers", [])
-    }  # the same recipe, other seeds
+        re.sub(r"(-strategy|-risk)?-\d$", "", run)  # the same recipe, other seeds, one head alone
+        for run in (*negatives.get("teachers", []), *tables.get("heads", {}).get("teachers", []))
+    }
     assert whole | seeds <= known
 
 

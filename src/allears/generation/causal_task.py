@@ -18,6 +18,8 @@ from allears.generation.causal_model import LoadedCausal, TorchRuntime
 from allears.generation.contract import STRATEGIES
 from allears.generation.decoding import Settings
 from allears.generation.evaluate import evaluate_generation
+from allears.generation.rewarded import Rewarded
+from allears.generation.rewards import RewardOptions
 from allears.generation.task import DataOptions, LossOptions, check_options, read_train, read_valid
 from allears.text.layout import Limits
 from allears.training.loop import Backward
@@ -25,6 +27,7 @@ from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
 
 EVALUATION_BATCH = 64
+REWARDED_SAMPLE = 400  # valid examples that are drawn for at each evaluation, where draws are rewarded
 _WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
 
 
@@ -44,10 +47,11 @@ class CausalOptions:
 
 class CausalTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss"})
+        only_tables(recipe, {"data", "model", "limits", "loss", "reward"})
         self.options = recipe.training
         self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
         self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
+        self.reward = parse(RewardOptions, recipe.tables.get("reward", {}), "reward")
         wanted = parse(CausalOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         check_options(self.data, self.loss)
@@ -55,6 +59,9 @@ class CausalTask:
         found = _model(wanted, limits)
         self.causal, self.card, self.layout = found.model, found.card, found.layout
         self.model: nn.Module = found.model
+        self.rewarded = Rewarded(
+            found.model, found.layout, self.reward, strategy_first=found.card.strategy_first
+        )
         train, groups = read_train(self.data, self.options.seed)
         self.valid = read_valid(self.data)
         self.train = CausalDataset(train, self.layout, groups)
@@ -67,21 +74,35 @@ class CausalTask:
         )
 
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
-        """Equation 5 over the tokens of the batch; what the persona would change is not shown to some of it."""
+        """Equation 5 over the tokens of the batch; what the persona would change is not shown to some of it. With
+        rewards, what drawn replies earn (`rewarded.py`), and some of equation 5 beside it."""
         own = workers.share(batch)
         hidden = torch.rand(len(own)) < self.data.persona_dropout  # by the loop's seed for this step
-        ids, rows, places, targets = self.train.batch(own, hidden.tolist()).to(workers.device)
+        total = torch.zeros((), device=workers.device)
+        if self.reward.draws:
+            self.model.eval()  # what learns is what has drawn: no dropout
+            total += self.rewarded.step(self.train, own, hidden.tolist(), workers.device, backward)
+        weight = self.reward.likelihood if self.reward.draws else 1.0
+        if weight:
+            loss = weight * self._gold_loss(own, hidden.tolist(), workers.device)
+            backward(loss)
+            total += loss.detach()
+        return total
+
+    def _gold_loss(self, own: list[int], hidden: list[bool], device: torch.device) -> Tensor:
+        ids, rows, places, targets = self.train.batch(own, hidden).to(device)
         logits = self.causal.likelihood(ids, rows, places)
         losses = F.cross_entropy(logits, targets, reduction="none", label_smoothing=self.loss.label_smoothing)
         weights = torch.where(targets >= self.causal.words, self.loss.strategy, 1.0)
-        loss = (losses * weights).sum() / weights.sum()
-        backward(loss)
-        return loss.detach()
+        return (losses * weights).sum() / weights.sum()
 
     def evaluate(self, device: torch.device) -> dict[str, float]:
         """As `GenerationTask.evaluate`: `likelihood` of a token, `ppl` of words and end, `strategy_accuracy`, and of
-        a small sample, written greedily, BLEU, ROUGE-L and Distinct."""
+        a small sample, written greedily, BLEU, ROUGE-L and Distinct. With rewards also those of `Rewarded.measure`."""
         found = self._measure(device)
+        if self.reward.draws:
+            rows = sample(list(range(len(self.valid))), REWARDED_SAMPLE, self.options.seed)
+            found |= self.rewarded.measure(self.held_out, rows, device, self.options.seed)
         chosen = sample(self.valid, self.data.sample, self.options.seed) if self.data.sample else []
         if chosen:
             runtime = TorchRuntime(self.causal, str(device))

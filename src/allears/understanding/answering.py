@@ -100,12 +100,12 @@ class AnsweringReader(ABC):
             found[rows] = self.answer(data.tokens(rows), [name], known).logits[name]
         return found
 
-    def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities:
+    def probabilities(self, head: Head, readings: Sequence[Reading], *, batch: int = BATCH) -> Probabilities:
         """[N, labels], calibrated. A head that was not trained is answered by its base, where that was."""
         by_base = head.name not in self.card.heads and head.base in self.card.heads
         name = head.base if by_base else head.name
         self.needs(name)
-        found = self.calibrated(name, self.logits(name, readings))
+        found = self.calibrated(name, self.logits(name, readings, batch=batch))
         return head.from_base(found) if by_base else found
 
     def answers(self, readings: Sequence[Reading], *, batch: int = BATCH) -> dict[str, Probabilities]:

@@ -27,7 +27,8 @@ class ModelOptions:
 
     `further` puts so many layers upon an encoder that stays as it is, and shares them among all heads: a ranker's
     encoder no longer knows all that reading needs, and two layers give most of that back for a sixth of a pass. What
-    they read is the encoder's last states, so nothing else in a bundle changes.
+    they read is the encoder's last states, so nothing else in a bundle changes. `further_inner` is how wide they are
+    inside; 0: as the encoder's own layers.
 
     `layers` takes the encoder's first so many layers alone, for a reader that is no part of a ranker's.
 
@@ -40,6 +41,7 @@ class ModelOptions:
     start: str = ""
     layers: int = 0
     further: int = 0
+    further_inner: int = 0
     rank: int = 0
     frozen: bool = False
     read_with: str = ""
@@ -63,6 +65,9 @@ class HeadOptions:
     `pointing`, for a frozen encoder, are those that learn where a response shows what they say (EPITOME). With it and
     without `learned` nothing else learns: all labels are given as by the reader in `model.start`. To say where, the
     scores of `pointing_window` neighbouring tokens are averaged.
+
+    `teachers` are runs of other readers; `taught` is the share of what is learned that comes from them, the rest comes
+    from the gold labels (`teachers.py`).
     """
 
     names: tuple[str, ...]
@@ -75,6 +80,8 @@ class HeadOptions:
     weighting: str = "size"
     label_smoothing: float = 0.0
     rationale_weight: float = 0.5
+    teachers: tuple[str, ...] = ()
+    taught: float = 0.5
 
     def learns(self, name: str) -> bool:
         """Whether a head learns its labels."""
@@ -104,6 +111,7 @@ def build_reader(
         ],
         "hidden": wanted.hidden,
         **({"further": wanted.further} if wanted.further else {}),
+        **({"further_inner": wanted.further_inner} if wanted.further_inner else {}),
         "pooling": wanted.pooling,
         "dropout": wanted.dropout,
         "uncertainty": uncertainty,

@@ -38,6 +38,7 @@ class ReadingDataset(ReadingTokens):
         self.readings = list(readings)
         self.facts = torch.from_numpy(facts_of(readings)) if informed else None
         self.gold = gold_mask(self.readings, labels)
+        self._wanted = self.gold
 
     @property
     def fingerprint(self) -> str:
@@ -57,8 +58,12 @@ class ReadingDataset(ReadingTokens):
         return None if self.facts is None else self.facts[list(rows)]
 
     def targets(self, rows: Sequence[int]) -> Tensor:
-        """[B, labels]: 1 for the true ones."""
-        return torch.from_numpy(self.gold[list(rows)]).float()
+        """[B, labels]: 1 for the true ones, or what `answer_with` has put in their place."""
+        return torch.from_numpy(self._wanted[list(rows)]).float()
+
+    def answer_with(self, wanted: np.ndarray) -> None:
+        """Learn these answers [N, labels] instead of the gold labels; what is measured stays."""
+        self._wanted = wanted
 
     def marks_of(self, rows: Sequence[int]) -> Tensor:
         """[B, L]: which tokens belong to a rationale; see `padded_marks`."""

@@ -8,14 +8,15 @@ from torch import Tensor
 from allears.understanding.layout import NOT_ASKED
 
 
-def label_loss(logits: Tensor, gold: Tensor, *, multi_label: bool, smoothing: float = 0.0) -> Tensor:
+def label_loss(logits: Tensor, wanted: Tensor, *, multi_label: bool, smoothing: float = 0.0) -> Tensor:
     """Mean over the batch: cross-entropy, or for labels that do not exclude each other the sum of each one's.
 
-    logits and gold [B, labels]. `smoothing` gives a little of the truth to every other label.
+    logits and wanted [B, labels]: 1 for the true label, or shares between them. `smoothing` gives a little of the
+    truth to every other label.
     """
     if multi_label:
-        return F.binary_cross_entropy_with_logits(logits.float(), gold, reduction="none").sum(-1).mean()
-    return F.cross_entropy(logits.float(), gold.argmax(-1), label_smoothing=smoothing)
+        return F.binary_cross_entropy_with_logits(logits.float(), wanted, reduction="none").sum(-1).mean()
+    return F.cross_entropy(logits.float(), wanted, label_smoothing=smoothing)
 
 
 def rationale_loss(logits: Tensor, marks: Tensor) -> Tensor:

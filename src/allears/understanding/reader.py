@@ -46,6 +46,7 @@ class Reader(nn.Module):
         informed: Sequence[str] = (),  # heads that are also told the facts of a conversation
         plain: Sequence[str] = (),  # heads that read the encoder's own states, whatever lies upon them
         further: int = 0,  # layers upon the encoder's, shared by all heads; the encoder then does not learn
+        further_inner: int = 0,  # how wide those are inside; 0: as the encoder's
         hidden: int = 0,  # of a hidden layer in every head; 0: none
         pooling: str = "mean",
         dropout: float = 0.1,
@@ -60,7 +61,7 @@ class Reader(nn.Module):
                 encoder.size,
                 layers=further,
                 heads=shape.num_attention_heads,
-                inner=shape.intermediate_size,
+                inner=further_inner or shape.intermediate_size,
                 dropout=dropout,
             )
             encoder.requires_grad_(False)

@@ -35,6 +35,7 @@ class ReaderCard:
     options: Mapping[str, Any] = field(default_factory=dict)  # of `Reader`: hidden, pooling, ...
     temperatures: Mapping[str, float] = field(default_factory=dict)
     window: int = 1  # neighbouring tokens whose scores are averaged to say where
+    left_out: str = ""  # the part of the train readings that it has not learned, and can teach about
     kind: str = KIND
 
     @property

@@ -28,6 +28,7 @@ from allears.understanding.heads import Head
 from allears.understanding.labels import RISKS
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reading import Reading
+from allears.understanding.teachers import is_left_out, teach
 
 ALIKE = 16  # batches whose readings are sorted by length among themselves
 BARE_SHARE = 0.3  # of the train readings with past strategies, how many are learned without them
@@ -50,6 +51,7 @@ class DataOptions:
         0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
     )
     failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
+    left_out: str = ""  # a part of the train readings that is not learned, such as "1/3": see `teachers.py`
 
 
 class UnderstandingTask:
@@ -74,20 +76,33 @@ class UnderstandingTask:
             pointing=self.wanted.pointing,
             plain=self.wanted.plain,
         )
-        self.card = replace(self.card, window=self.wanted.pointing_window)
+        self.card = replace(self.card, window=self.wanted.pointing_window, left_out=self.data.left_out)
         self.temperatures = taken_over(model, heads, self.wanted)
         self.train = [
             self._dataset(
                 [
-                    *self._readings(each, self.data.train_split, self.data.train_limit),
-                    *self._ordinary(each),
-                    *self._failed(each),
+                    reading
+                    for reading in (
+                        *self._readings(each, self.data.train_split, self.data.train_limit),
+                        *self._ordinary(each),
+                        *self._failed(each),
+                    )
+                    if not is_left_out(reading, self.data.left_out)
                 ],
                 each,
                 learning=True,
             )
             for each in self.heads
         ]
+        if self.wanted.teachers:
+            teach(
+                self.wanted.teachers,
+                self.wanted.taught,
+                self.heads,
+                self.train,
+                folder / "taught.npz",
+                device="cuda" if torch.cuda.is_available() else "cpu",
+            )
         self.valid = [
             self._dataset(self._readings(each, self.data.valid_split, self.data.valid_limit), each)
             for each in self.heads
