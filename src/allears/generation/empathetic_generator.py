@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from allears.errors import AllearsError
+from allears.generation.consensus import draws_for, most_agreed
 from allears.generation.contract import Generated, Likelihood, Prompt, Seed
 from allears.generation.decoding import DECODINGS, AlphaTable, Settings, Step, never, write
 from allears.generation.empathetic import EmpatheticBatch, EmpatheticModel, before, likelihoods
@@ -67,10 +68,13 @@ class EmpatheticGenerator:
         found: list[list[Generated]] = [[] for _ in prompts]
         for rows, data in self._parts(prompts, noise=self._noise(seeds)):
             texts = self._write(
-                data.batch(rows).to(self.device), settings, [seeds[row] for row in rows], count
+                data.batch(rows).to(self.device),
+                settings,
+                [seeds[row] for row in rows],
+                draws_for(settings, count),
             )
             for row, each in zip(rows, texts, strict=True):
-                found[row] = [
+                drawn = [
                     Generated(
                         self._text(written.tokens, prompts[row]),
                         "",
@@ -79,6 +83,7 @@ class EmpatheticGenerator:
                     )
                     for written in each
                 ]
+                found[row] = most_agreed(drawn, count)
         return found
 
     def _write(self, batch: EmpatheticBatch, settings: Settings, seeds: Sequence[int], count: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,11 @@ from allears.generation.bundled import has_voice
 from allears.generation.causal import KIND as LANGUAGE_MODEL
 from allears.generation.causal import SMOLLM2_FOLDER, open_smollm2
 from allears.generation.contract import Generator
-from allears.generation.decoding import VOICE_SETTINGS, Settings
+from allears.generation.decoding import CONSENSUS_SETTINGS, Settings
 from allears.generation.language_models import SMOLLM2
 from allears.nn.runs import is_kind, load_run
 from allears.selection.bundle import CARD_FILE, BundleCard
-from allears.selection.loading import default_bundle
+from allears.selection.loading import default_bundle, load_selector
 from allears.understanding.bundled import READER_CARD_FILE
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     """
     if str(name) == SMOLLM2:
         voice = open_smollm2() if device == "cpu" else load_generator(SMOLLM2_FOLDER, device)
-        return _with_reader(voice, default_bundle(), settings=VOICE_SETTINGS)
+        return _with_reader(voice, default_bundle(), settings=CONSENSUS_SETTINGS)
     folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
@@ -62,11 +63,14 @@ def _with_reader(
     tokenizer: WordPiece | None = None,
     settings: Settings | None = None,
 ) -> Generator:
-    """With the bundle's reader to choose strategies, where it has one that can; by the encoder that is open already."""
+    """With the bundle's reader to choose strategies, where it has one that can; by the encoder that is open already.
+    Its ranker has a say in a consensus."""
     if READER_CARD_FILE not in BundleCard.read(bundle).files:
         return generator
     from allears.generation.reader_chooses import STRATEGY, ReaderChooses
     from allears.understanding.runtime import OnnxReader
 
     reader = OnnxReader.from_bundle(bundle, encoder, tokenizer)
-    return ReaderChooses(generator, reader, settings) if STRATEGY.name in reader.card.heads else generator
+    if STRATEGY.name not in reader.card.heads:
+        return generator
+    return ReaderChooses(generator, reader, settings, ranker=partial(load_selector, bundle))

@@ -1,4 +1,4 @@
-"""A generator whose strategies a reader chooses: the bundle's, as the listener has it.
+"""A generator whose strategies a reader chooses, and whose best draw a ranker: the bundle's, as the listener has them.
 
 A small decoder's first token is a poor judge of what to do next; the reader's strategy head also knows how far the
 conversation is and what was done in it (`understanding/conversation_facts.py`).
@@ -6,13 +6,18 @@ conversation is and what was done in it (`understanding/conversation_facts.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from allears.conversation import Turn
+from allears.generation.consensus import draws_for, most_agreed
 from allears.generation.contract import Generated, Generator, Likelihood, Prompt, Seed, settings_of
 from allears.generation.decoding import PAL_SETTINGS, AlphaTable, Settings
 from allears.generation.replies import ranked_strategies
+from allears.generation.seeds import prompt_seeds
+from allears.selection.selector import Query, Selector
 from allears.understanding.heads import head, strategy_reading
 from allears.understanding.loading import ReadingModel
 
@@ -22,9 +27,18 @@ Ranked = tuple[tuple[str, float], ...]
 
 
 class ReaderChooses:
-    def __init__(self, generator: Generator, reader: ReadingModel, settings: Settings | None = None):
-        self.generator, self.reader = generator, reader
+    """`ranker` opens the bundle's, when a consensus of draws is asked for; None: the draws alone decide."""
+
+    def __init__(
+        self,
+        generator: Generator,
+        reader: ReadingModel,
+        settings: Settings | None = None,
+        ranker: Callable[[], Selector] | None = None,
+    ):
+        self.generator, self.reader, self.ranker = generator, reader, ranker
         self.own_settings = settings or settings_of(generator)
+        self._ranker: Selector | None = None
         self._known: dict[tuple[Turn, ...], Ranked] = {}
 
     def strategies(self, prompts: Sequence[Prompt]) -> list[Ranked]:
@@ -53,7 +67,29 @@ class ReaderChooses:
             open_ones, self.strategies([prompts[each] for each in open_ones]), strict=True
         ):
             chosen[place] = replace(prompts[place], strategy=ranked[0][0])
-        return self.generator.generate(chosen, settings, seed, count=count, alphas=alphas)
+        if self.ranker is None or draws_for(settings, count) == count:
+            return self.generator.generate(chosen, settings, seed, count=count, alphas=alphas)
+        return [
+            self._agreed(prompt, settings, own, count, alphas)
+            for prompt, own in zip(chosen, prompt_seeds(seed, len(chosen)), strict=True)
+        ]
+
+    def _agreed(
+        self, prompt: Prompt, settings: Settings, seed: int, count: int, alphas: AlphaTable | None
+    ) -> list[Generated]:
+        """One prompt at a time: so many draws of several need much memory."""
+        draws, alone = draws_for(settings, count), replace(settings, consensus=0)
+        (drawn,) = self.generator.generate([prompt], alone, [seed], count=draws, alphas=alphas)
+        states = self._open_ranker().encode_responses([each.text for each in drawn])
+        query = Query(prompt.turns, prompt.persona)
+        scores = self._open_ranker().score([query], states, np.arange(draws)[None])[0]
+        return most_agreed(drawn, count, scores)
+
+    def _open_ranker(self) -> Selector:
+        if self._ranker is None:
+            assert self.ranker is not None
+            self._ranker = self.ranker()
+        return self._ranker
 
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
         return self.generator.log_likelihood(prompts, responses)

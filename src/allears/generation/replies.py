@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from allears.errors import AllearsError
+from allears.generation.consensus import draws_for, most_agreed
 from allears.generation.contract import STRATEGIES, Generated, Prompt
 from allears.generation.decoding import (
     AlphaTable,
@@ -99,13 +100,13 @@ def write_replies(
         state,
         start,
         end=vocabulary.tokenizer.end,
-        count=count,
+        count=draws_for(settings, count),
         seed=list(seeds),
         processors=processors,
         reorder=reorder,
     )
     return [
-        [vocabulary.generated(prompt, written, longest=limit) for written in texts]
+        most_agreed([vocabulary.generated(prompt, written, longest=limit) for written in texts], count)
         for prompt, texts in zip(prompts, found, strict=True)
     ]
 

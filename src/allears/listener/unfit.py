@@ -53,7 +53,9 @@ _DARK = re.compile(
 _OWN_LIFE = re.compile(
     rf"\bi(?: am|'m) (?:a|an|in|at|from|also|{'|'.join(_NUMBERS.split())}|\d+)\b"
     r"|\bi(?: have|'ve) (?:a|an|my|to|been|had|seen|always|never|one|two|three|four|five|\d+)\b"
-    r"|\bi (?:work|live|study|try|tried|used|went|got|did|cook|love|own|play|drive|like to)\b"
+    r"|\bi (?:work|live|study|try|tried|used|went|got|did|cook|love|hate|own|play|drive|like to)\b"
+    r"|\bi (?:do not|don't|did not|didn't|never) (?:have|own|like|watch|eat|drink|drive|go|live|work|play|got|had)\b"
+    r"|\b(?:happen(?:s|ed)?|did (?:this|that|it)) to me\b"
     r"|\bi\b[^.!?]*\b(?:myself|as well|too)\s*(?:[.!?]|$)",
     re.IGNORECASE,
 )
@@ -80,7 +82,11 @@ _GLAD = re.compile(
     r"\b((am|'m|so) (glad|happy|proud)|great|awesome|exciting|congratulations|good (news|time))\b",
     re.IGNORECASE,
 )
-_BLAMES = re.compile(r"\b(terrible|horrible|awful|bad|rude) (thing to do|behaviou?r)\b", re.IGNORECASE)
+_BLAMES = re.compile(
+    r"\b(terrible|horrible|awful|bad|rude) (thing to do|behaviou?r)\b"
+    r"|\byou(?: are|'re) (?:not|no) (?:a |an |the |any |very |being )*(?:good|best|nice|kind|great)\b",
+    re.IGNORECASE,
+)
 _SURE_OF_OTHERS = re.compile(
     r"\bi(?: am|'m) (?:so |very )?sure (?:that )?(?:he|she|it|they)(?: will|'ll| is going to| are going to)\b",
     re.IGNORECASE,

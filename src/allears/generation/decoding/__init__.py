@@ -23,12 +23,19 @@ from allears.generation.decoding.processors import (
     repetition_penalty,
 )
 from allears.generation.decoding.sampling import drawing, sample
-from allears.generation.decoding.settings import PAL_SETTINGS, VOICE_SETTINGS, Settings, write
+from allears.generation.decoding.settings import (
+    CONSENSUS_SETTINGS,
+    PAL_SETTINGS,
+    VOICE_SETTINGS,
+    Settings,
+    write,
+)
 from allears.generation.decoding.streaming import Chosen, collect, likeliest, stream
 from allears.generation.decoding.two_branches import TwoBranches, interleaved
 from allears.generation.decoding.warps import temperature, top_k, top_p
 
 __all__ = [
+    "CONSENSUS_SETTINGS",
     "DECODINGS",
     "PAL_ALPHAS",
     "PAL_SETTINGS",

@@ -40,6 +40,9 @@ class Settings:
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float | None = None
+    consensus: int = (
+        0  # draws of which the one that the others agree with is kept (`consensus.py`); 0: no others
+    )
     # beam and diverse
     width: int = 4
     length_penalty: float = 1.0
@@ -53,6 +56,11 @@ class Settings:
         if not 0 <= self.shortest <= self.longest or self.longest < 1:
             raise AllearsError(
                 f"a text of at least {self.shortest} and at most {self.longest} tokens cannot be written"
+            )
+        if self.consensus < 0 or (self.consensus and self.method != "sample"):
+            raise AllearsError(
+                f"a consensus is found among samples, of which there are 0 (no consensus) or more; "
+                f"got {self.consensus} by {self.method}"
             )
         if self.width < 1:
             raise AllearsError(f"a beam search needs a width of at least 1, not {self.width}")
@@ -87,6 +95,8 @@ PAL_SETTINGS = Settings(temperature=0.5, top_k=10, top_p=0.9, repetition_penalty
 # Of the voices that ship with allears. Chosen on PESConv's valid split: as varied as what PAL writes, and not much
 # further from people's words (BLEU-2) than with PAL's own 0.5, with which a small model says the same few things.
 VOICE_SETTINGS = Settings(temperature=0.95, top_p=0.9, repetition_penalty=1.03)
+# Of the language-model voice, for whom time does not matter. Chosen on the same split: as varied as what PAL writes.
+CONSENSUS_SETTINGS = Settings(temperature=0.9, top_p=0.9, repetition_penalty=1.03, consensus=32)
 
 
 def write(
