@@ -152,13 +152,13 @@ def test_rows_that_share_a_source_write_what_they_write_alone(made: Path):
     first = np.array([5, 5, 9, 9, 11, 11])
     wanted, shared = bundle.step(first, shared)
     found, apart = bundle.step(first[[0, 2, 1]], apart)
-    np.testing.assert_allclose(found, wanted[[0, 2, 1]], atol=1e-5)
+    np.testing.assert_allclose(found, wanted[[0, 2, 1]], atol=1e-4)
     # and when some of them have ended
     left = shared.rows([2, 3])
     assert left.source is both.source
     wanted, _ = bundle.step(np.array([4, 4, 7, 7, 4, 4]), shared)
     found, _ = bundle.step(np.array([7, 7]), left)
-    np.testing.assert_allclose(found, wanted[2:4], atol=1e-5)
+    np.testing.assert_allclose(found, wanted[2:4], atol=1e-4)
 
 
 @pytest.mark.parametrize("precision", ["int8", "float16", "float32"])
@@ -187,7 +187,7 @@ def test_two_branches_have_the_logits_of_equation_6(made: Path, precision: str):
                 likely.append(logits[0].astype(np.float64))
             alpha = leanings[row] if place else 0.0  # until a strategy is written
             wanted = (1 + alpha) * likely[0] - alpha * likely[1]
-            np.testing.assert_allclose(found[row], wanted, atol=2e-4)
+            np.testing.assert_allclose(found[row], wanted, atol=1e-3)
             if alpha:  # copied words, too, are no longer those of the branch with the persona
                 assert np.abs(wanted - likely[0]).max() > 0.05
         tokens = found.argmax(-1)

@@ -15,6 +15,7 @@ from accelerate import Accelerator
 from torch import nn
 
 from allears.conversation import Role, Turn
+from allears.corpora.ordinary import answered_messages
 from allears.errors import AllearsError
 from allears.nn.low_rank import low_rank
 from allears.selection.export import export
@@ -114,6 +115,17 @@ def test_the_risk_head_alone_learns_ordinary_turns_as_harmless(recipe, tmp_path,
     assert len(task.valid[0]) == len(plain.valid[0])
 
 
+def test_the_risk_head_may_learn_the_answered_messages_as_harmless(recipe, tmp_path):
+    names = 'heads.names=["risk", "ed-emotion"]'
+    plain, task = make(recipe(names), tmp_path), make(recipe(names, "data.answered=true"), tmp_path)
+    messages = answered_messages()
+    assert len(messages) > 5000
+    added = task.train[0].readings[len(plain.train[0]) :]
+    assert [reading.text for reading in added] == messages
+    assert {reading.label for reading in added} == {"none"}
+    assert len(task.train[1]) == len(plain.train[1])
+
+
 def test_hidden_tokens_change_what_a_step_sees_and_nothing_that_is_measured(recipe, tmp_path):
     task, hiding = make(recipe(), tmp_path), make(recipe("data.hidden=0.5"), tmp_path)
     shown = []
@@ -210,6 +222,28 @@ def test_a_change_upon_a_bundle_begins_with_the_matrices_it_stores(recipe, tmp_p
         found = layer.weight.detach()
         np.testing.assert_array_equal(found, stored[name][:, : layer.in_features])
         assert 0 < (found - own).abs().max() < 0.02 * own.abs().max()  # rounded, and nothing else
+
+
+def test_a_change_upon_a_bundle_goes_on(recipe, tmp_path):
+    ranker = tiny_selector(tmp_path / "ranker", similarity="cosine", pooled=True)
+    export(ranker, tmp_path / "bundle")
+    upon = ("model.rank=2", "model.layers=1", f'model.read_with="{tmp_path / "bundle"}"')
+    first = recipe(*upon, f'model.start="{tmp_path / "ranker"}"', "training.learning_rate=1e-2")
+    train(make(first, tmp_path / "first"), first, tmp_path / "first")
+    learned = saved.load(tmp_path / "first").model.encoder.state_dict()
+    start = f'model.start="{tmp_path / "first"}"'
+    again = make(recipe(*upon, start), tmp_path / "again").model.encoder.state_dict()
+    goes_on = make(recipe(*upon, start, "model.go_on=true"), tmp_path / "on").model.encoder
+    stored = stored_matrices(tmp_path / "bundle")
+    layers = {name: each for name, each in goes_on.named_modules() if isinstance(each, nn.Linear)}
+    for name, layer in layers.items():
+        torch.testing.assert_close(layer.weight, learned[f"{name}.weight"], atol=1e-5, rtol=1e-4)
+        # without it, it begins as stored
+        first_weight = again[f"{name}.parametrizations.weight.original"]
+        np.testing.assert_array_equal(first_weight, stored[name][:, : layer.in_features])
+    for wrong in ("model.rank=0", "model.read_with="):
+        with pytest.raises(AllearsError, match=r"model\.go_on needs model\.rank"):
+            make(recipe(*upon, start, "model.go_on=true", wrong), tmp_path / "wrong")
 
 
 def test_uncertainty_learns_the_weights_of_the_heads(recipe, tmp_path):

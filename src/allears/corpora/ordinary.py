@@ -3,6 +3,7 @@
 The written cases are half danger and half what sounds like it. A screen that has seen nothing else takes "Maybe I'll
 keep the collar" for a farewell. So its heads also learn from everyday turns, as harmless, and its layers are weighed
 so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA; none of it ships.
+What ships are the messages that the listener knows an answer to, which are ordinary too.
 """
 
 from __future__ import annotations
@@ -13,14 +14,27 @@ from pathlib import Path
 
 from allears.conversation import Role
 from allears.corpora import corpus, data_root
+from allears.corpora.files import Source, raise_bad
+from allears.corpora.json_files import json_lines
 
 CORPORA = ("ed", "dailydialog")
+ANSWERED = Path(__file__).parent.parent / "listener" / "answered"
 
 
 def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | None = None) -> list[str]:
     """Different turns of both corpora, the seekers' only where there is one; a seeded sample."""
     turns = sorted(set(_turns(split, data_root(root))))
     return random.Random(seed).sample(turns, min(count, len(turns)))
+
+
+def answered_messages() -> list[str]:
+    """Everyday messages written for this project, in the order of their files."""
+    return [
+        message
+        for path in sorted(ANSWERED.glob("*.jsonl"))
+        for _, record in json_lines(Source(path), raise_bad)
+        for message in record["messages"]
+    ]
 
 
 def _turns(split: str, root: Path) -> Iterator[str]:

@@ -10,6 +10,7 @@ beginning: cutting it then loses nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -49,28 +50,31 @@ def back_to_base(tuned: nn.Module, base: nn.Module, rank: int) -> dict[str, Chan
 
 
 class Addition(nn.Module):
-    """What is learned beside a weight [out, in] that stays: W₀ + B A. B (`up`) begins as zeros, so W begins as W₀."""
+    """What is learned beside a weight [out, in] that stays: W₀ + B A. B (`up`) begins as zeros, so W begins as W₀; or
+    both as a change that was learned before."""
 
-    def __init__(self, weight: Tensor, rank: int):
+    def __init__(self, weight: Tensor, rank: int, learned: Change | None = None):
         super().__init__()
         outputs, inputs = weight.shape
-        self.up = nn.Parameter(torch.zeros(outputs, rank))
-        self.down = nn.Parameter(torch.empty(rank, inputs).uniform_(-1, 1) / inputs**0.5)
+        up = torch.zeros(outputs, rank) if learned is None else learned.up
+        down = torch.empty(rank, inputs).uniform_(-1, 1) / inputs**0.5 if learned is None else learned.down
+        self.up, self.down = nn.Parameter(up), nn.Parameter(down)
 
     def forward(self, weight: Tensor) -> Tensor:
         return weight + self.up @ self.down
 
 
-def train_at_rank(model: nn.Module, rank: int) -> None:
+def train_at_rank(model: nn.Module, rank: int, learned: Mapping[str, Change] | None = None) -> None:
     """From here on the linear layers of `model` learn a change of this rank, and its vectors (biases, norms) as before.
+    `learned`: what some of them begin with, by name.
 
     All else stays as it is: the tables of an embedding are too large to be stored with a small change.
     """
-    layers = [module for module in model.modules() if isinstance(module, nn.Linear)]
+    layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
     for parameter in model.parameters():
         parameter.requires_grad_(parameter.dim() < 2)
-    for layer in layers:
-        addition = Addition(layer.weight, min(rank, *layer.weight.shape))
+    for name, layer in layers.items():
+        addition = Addition(layer.weight, min(rank, *layer.weight.shape), (learned or {}).get(name))
         parametrize.register_parametrization(layer, "weight", addition)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
 from allears.errors import AllearsError
 from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
-from allears.nn.low_rank import train_at_rank
+from allears.nn.low_rank import low_rank, train_at_rank
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
@@ -34,7 +36,8 @@ class ModelOptions:
 
     `rank` lets every matrix of the encoder learn a change of that rank alone, and its biases and norms; that is what a
     bundle stores of a screen. With `read_with` the matrices begin as that bundle has them, and cutting the change loses
-    nothing. Such a change wants about ten times the learning rate of whole matrices.
+    nothing. Such a change wants about ten times the learning rate of whole matrices. With `go_on` it begins as that of
+    the reader in `start`, which has learned upon the same matrices, as far as the rank holds it.
     """
 
     encoder: str = ""
@@ -43,6 +46,7 @@ class ModelOptions:
     further: int = 0
     further_inner: int = 0
     rank: int = 0
+    go_on: bool = False
     frozen: bool = False
     read_with: str = ""
     hidden: int = 0
@@ -99,6 +103,11 @@ def build_reader(
     plain: Sequence[str] = (),
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
+    if wanted.go_on and not (wanted.rank and wanted.read_with and saved.is_reader(wanted.start)):
+        raise AllearsError(
+            "recipe: model.go_on needs model.rank, the bundle in model.read_with and, in model.start, a reader that "
+            "learned upon it"
+        )
     if wanted.further and wanted.rank:
         raise AllearsError("recipe: model.further leaves the encoder as it is; leave model.rank out")
     encoder, tokenizer, other = _encoder(wanted)
@@ -132,11 +141,17 @@ def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
         raise AllearsError(f"recipe: model.rank is 1 or more (0: whole matrices learn), got {wanted.rank}")
     if wanted.frozen:
         raise AllearsError("recipe: model.frozen leaves the encoder as it is; leave model.rank out")
+    before = {name: value.detach().clone() for name, value in model.encoder.named_parameters()}
     if wanted.read_with:
         from allears.selection.stored_matrices import begin_as_stored
 
         begin_as_stored(model.encoder, wanted.read_with)
-    train_at_rank(model.encoder, wanted.rank)
+    learned = {
+        name.removesuffix(".weight"): low_rank(before[name] - value.detach(), wanted.rank)
+        for name, value in model.encoder.named_parameters()
+        if wanted.go_on and not torch.equal(before[name], value)
+    }
+    train_at_rank(model.encoder, wanted.rank, learned)
 
 
 def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:

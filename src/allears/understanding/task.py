@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from allears.conversation import Role, Turn
-from allears.corpora.ordinary import ordinary_turns
+from allears.corpora.ordinary import answered_messages, ordinary_turns
 from allears.metrics.classification import token_f1, top_hits
 from allears.text.layout import Limits
 from allears.training.loop import Backward
@@ -49,6 +49,9 @@ class DataOptions:
     hidden: float = 0.0  # share of the tokens that a step does not show, against learning texts by heart
     ordinary: int = (
         0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
+    )
+    answered: bool = (
+        False  # whether it also learns the messages that the listener knows an answer to as harmless
     )
     failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
     left_out: str = ""  # a part of the train readings that is not learned, such as "1/3": see `teachers.py`
@@ -126,11 +129,13 @@ class UnderstandingTask:
 
     def _ordinary(self, each: Head) -> list[Reading]:
         """The risk cases are half danger and half what sounds like it; most of what people say is neither."""
-        if each.name != "risk" or not self.data.ordinary:
+        if each.name != "risk":
             return []
-        texts = ordinary_turns(
-            self.data.train_split, self.data.ordinary, self.options.seed, root=self.data.root or None
-        )
+        texts = answered_messages() if self.data.answered else []
+        if self.data.ordinary:
+            texts += ordinary_turns(
+                self.data.train_split, self.data.ordinary, self.options.seed, root=self.data.root or None
+            )
         return [Reading((Turn(Role.SEEKER, text),), (RISKS[0],)) for text in texts]
 
     def _failed(self, each: Head) -> list[Reading]:

@@ -45,6 +45,7 @@ ANSWERED_YES = 0.9  # how sure a yes to our own question makes us
 SHORT_MESSAGE = 6  # words; so few may go on with what the person said before
 
 TALE_WORDS, TALE_SENTENCES = 25, 3  # from which a message is a tale: see `is_tale`
+TALE_SURE = 0.66  # how sure the layers must be of one of its sentences: of many, one soon looks bad
 _SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
 
 
@@ -177,9 +178,9 @@ class CrisisScreen:
         certainty = self.combination.certainty(seen, in_part=in_part)
         if certainty >= self.threshold and tale and not of_a_tale and read is not None:
             alone = self._surest_sentence(message)
-            if alone < self.threshold:
+            if alone < max(self.threshold, TALE_SURE):
                 evidence.append(Evidence("sentences", "no sentence alone", None, 0.0))
-                certainty = alone
+                certainty = alone * min(1.0, self.threshold / TALE_SURE)
         settled = [item.weight for item in found if item.weight >= SETTLED]
         return tuple(evidence), max([certainty, *settled])
 
