@@ -10,7 +10,6 @@ among the draws. No draw knows what a person would have answered.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from allears.generation.contract import Generated
 from allears.generation.decoding import Settings
+from allears.metrics.rouge import rouge_words
 
 # What is shared counts by how rarely it is: two draws share four words in ten, but few pairs of words. A word has its
 # price, or long replies would win by their length. Chosen on PESConv's valid split, for the voice smollm2.
@@ -27,14 +27,13 @@ WORD_SHARE, PAIR_SHARE, WORD_PRICE = 0.4, 0.01, 1.0
 RANKER_WEIGHT = 0.8
 
 Numbers = npt.NDArray[np.float64]
-_WORD = re.compile(r"[a-z0-9]+")
 
 
 def agreement(texts: Sequence[str]) -> Numbers:
     """Of each text with the others; zeros where there is but one."""
     if len(texts) < 2:
         return np.zeros(len(texts))
-    said = [_WORD.findall(text.lower()) for text in texts]
+    said = [rouge_words(text) for text in texts]
     words = _shared([Counter(each) for each in said])
     pairs = _shared([Counter(pairwise(each)) for each in said])
     others = (words / WORD_SHARE + pairs / (2 * PAIR_SHARE)).sum(1) / (len(texts) - 1)

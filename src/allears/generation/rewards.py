@@ -10,7 +10,6 @@ No torch here.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.metrics.bleu import sacrebleu_metrics
+from allears.metrics.rouge import rouge_l
 from allears.text.tokenizer import words
 
 Numbers = npt.NDArray[np.float64]
-_ROUGE_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,23 +73,8 @@ def rewards(draws: Sequence[Sequence[str]], references: Sequence[str], options: 
 
 def overlap(reply: str, reference: str, *, rouge: float = 1.0, bleu: float = 0.5) -> float:
     """Both are as `allears evaluate` measures them, but shares instead of percentages."""
-    found = rouge * fast_rouge_l(reply, reference) if rouge else 0.0
+    found = rouge * rouge_l(reply, reference) / 100 if rouge else 0.0
     return found + bleu * sentence_bleu_2(reply, reference) if bleu else found
-
-
-def fast_rouge_l(reply: str, reference: str) -> float:
-    """`metrics.rouge`, many times as fast: a row of its table is the bits of one number (Hyyrö 2004), set until the
-    longest common subsequence grows there."""
-    mine, gold = (_ROUGE_WORD.findall(text.lower()) for text in (reply, reference))
-    places: dict[str, int] = {}
-    for place, word in enumerate(gold):
-        places[word] = places.get(word, 0) | 1 << place
-    row = whole = (1 << len(gold)) - 1
-    for word in mine:
-        same = row & places.get(word, 0)
-        row = (row + same | row - same) & whole
-    common = len(gold) - row.bit_count()
-    return 2 * common / (len(mine) + len(gold)) if common else 0.0
 
 
 def sentence_bleu_2(reply: str, reference: str) -> float:
