@@ -58,6 +58,7 @@ def say(page: Page, text: str) -> str:
     composer(page).fill(text)
     composer(page).press("Enter")
     expect(messages(page)).to_have_count(before + 2)
+    _settled(page)  # an answer is there before its words are
     return last_reply(page)
 
 
