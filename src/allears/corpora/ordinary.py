@@ -14,11 +14,9 @@ from pathlib import Path
 
 from allears.conversation import Role
 from allears.corpora import corpus, data_root
-from allears.corpora.files import Source, raise_bad
-from allears.corpora.json_files import json_lines
+from allears.listener.answered import shipped_answered
 
 CORPORA = ("ed", "dailydialog")
-ANSWERED = Path(__file__).parent.parent / "listener" / "answered"
 
 
 def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | None = None) -> list[str]:
@@ -29,12 +27,7 @@ def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | 
 
 def answered_messages() -> list[str]:
     """Everyday messages written for this project, in the order of their files."""
-    return [
-        message
-        for path in sorted(ANSWERED.glob("*.jsonl"))
-        for _, record in json_lines(Source(path), raise_bad)
-        for message in record["messages"]
-    ]
+    return [message for each in shipped_answered() for message in each.messages]
 
 
 def _turns(split: str, root: Path) -> Iterator[str]:

@@ -69,5 +69,4 @@ def most_agreed(
 
 
 def _standard(values: Numbers) -> Numbers:
-    spread = float(values.std())
-    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
+    return np.asarray((values - values.mean()) / (float(values.std()) or 1.0), np.float64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,6 @@ class ReaderChooses:
     ):
         self.generator, self.reader, self.ranker = generator, reader, ranker
         self.own_settings = settings or settings_of(generator)
-        self._ranker: Selector | None = None
         self._known: dict[tuple[Turn, ...], Ranked] = {}
 
     def strategies(self, prompts: Sequence[Prompt]) -> list[Ranked]:
@@ -80,16 +80,15 @@ class ReaderChooses:
         """One prompt at a time: so many draws of several need much memory."""
         draws, alone = draws_for(settings, count), replace(settings, consensus=0)
         (drawn,) = self.generator.generate([prompt], alone, [seed], count=draws, alphas=alphas)
-        states = self._open_ranker().encode_responses([each.text for each in drawn])
+        states = self._opened.encode_responses([each.text for each in drawn])
         query = Query(prompt.turns, prompt.persona)
-        scores = self._open_ranker().score([query], states, np.arange(draws)[None])[0]
+        scores = self._opened.score([query], states, np.arange(draws)[None])[0]
         return most_agreed(drawn, count, scores)
 
-    def _open_ranker(self) -> Selector:
-        if self._ranker is None:
-            assert self.ranker is not None
-            self._ranker = self.ranker()
-        return self._ranker
+    @cached_property
+    def _opened(self) -> Selector:
+        assert self.ranker is not None  # nobody asks otherwise
+        return self.ranker()
 
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
         return self.generator.log_likelihood(prompts, responses)

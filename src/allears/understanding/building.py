@@ -141,15 +141,16 @@ def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
         raise AllearsError(f"recipe: model.rank is 1 or more (0: whole matrices learn), got {wanted.rank}")
     if wanted.frozen:
         raise AllearsError("recipe: model.frozen leaves the encoder as it is; leave model.rank out")
-    before = {name: value.detach().clone() for name, value in model.encoder.named_parameters()}
+    parameters = dict(model.encoder.named_parameters())
+    before = {name: value.detach().clone() for name, value in parameters.items()} if wanted.go_on else {}
     if wanted.read_with:
         from allears.selection.stored_matrices import begin_as_stored
 
         begin_as_stored(model.encoder, wanted.read_with)
     learned = {
-        name.removesuffix(".weight"): low_rank(before[name] - value.detach(), wanted.rank)
-        for name, value in model.encoder.named_parameters()
-        if wanted.go_on and not torch.equal(before[name], value)
+        name.removesuffix(".weight"): low_rank(value - parameters[name].detach(), wanted.rank)
+        for name, value in before.items()
+        if not torch.equal(value, parameters[name])
     }
     train_at_rank(model.encoder, wanted.rank, learned)
 

@@ -50,9 +50,7 @@ class DataOptions:
     ordinary: int = (
         0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
     )
-    answered: bool = (
-        False  # whether it also learns the messages that the listener knows an answer to as harmless
-    )
+    answered: bool = False  # whether it learns the listener's answered messages as harmless, too
     failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
     left_out: str = ""  # a part of the train readings that is not learned, such as "1/3": see `teachers.py`
 

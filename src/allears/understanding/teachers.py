@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -33,12 +34,18 @@ def is_left_out(reading: Reading, part: str) -> bool:
     """Whether a reading belongs to the part "k/n". All readings of one conversation do, whatever the head."""
     if not part:
         return False
-    found = re.fullmatch(r"(\d+)/(\d+)", part)
-    number, parts = (int(each) for each in found.groups()) if found else (0, 0)
-    if not 1 <= number <= parts:
-        raise AllearsError(f'recipe: data.left_out is a part such as "1/3", the first of three; got {part!r}')
+    number, parts = _numbers(part)
     key = reading.conversation or reading.text
     return crc32(key.encode("utf-8", "surrogatepass")) % parts == number - 1
+
+
+@cache
+def _numbers(part: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", part)
+    number, parts = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= parts:
+        raise AllearsError(f'recipe: data.left_out is a part such as "1/3", the first of three; got {part!r}')
+    return number, parts
 
 
 class Teachers:

@@ -40,9 +40,7 @@ class Settings:
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float | None = None
-    consensus: int = (
-        0  # draws of which the one that the others agree with is kept (`consensus.py`); 0: no others
-    )
+    consensus: int = 0  # draws, of which the one that the others agree with is kept (`consensus.py`)
     # beam and diverse
     width: int = 4
     length_penalty: float = 1.0
