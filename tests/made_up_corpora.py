@@ -380,11 +380,36 @@ OWN = MadeUp(
     bad='"text": 3',
 )
 
+_TALK = {
+    "id": "m-1", "emotion": "proud", "situation": "my fern grew", "kind": "ordinary", "author": "made-up",
+    "persona": [{"text": "i have a fern called Otto", "turn": 1}],
+    "turns": [
+        {"speaker": "seeker", "text": "my fern Otto grew to my knee"},
+        {"speaker": "supporter", "strategy": "Question", "text": "Up to your knee! What does Otto get from you?"},
+        {"speaker": "seeker", "text": "water on mondays. 3 cups"},
+        {"speaker": "supporter", "strategy": "Others", "text": "Three cups every Monday. It shows."},
+    ],
+}  # fmt: skip
+TALKS = MadeUp(
+    name="talks",
+    split="train",
+    files={
+        "talks/train.jsonl": json_lines(
+            _TALK,
+            _TALK | {"id": "m-2", "emotion": "lonely", "known": ["my cat is called Ada"], "days_since": 4},
+            _TALK | {"id": "m-3", "emotion": "afraid", "persona": []},
+        )
+    },
+    main="talks/train.jsonl",
+    good='"known": ["my cat is called Ada"]',
+    bad='"known": "my cat is called Ada"',
+)
+
 BUILT_IN = {
     made_up.name: made_up
     for made_up in (
         ED, ED_INTENTS, DAILY_DIALOG, ESCONV, ESCONV_FAILED, PESCONV, PERSONA_CHAT,
-        PROFILES, MSC, PEC, EPITOME, GOEMOTIONS, NEWSGROUPS,
+        PROFILES, MSC, PEC, EPITOME, GOEMOTIONS, NEWSGROUPS, TALKS,
     )
 }  # fmt: skip
 ALL = BUILT_IN | {OWN.name: OWN}

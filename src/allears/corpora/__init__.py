@@ -45,6 +45,7 @@ _READERS = {
     "epitome": "epitome:Epitome",
     "goemotions": "goemotions:GoEmotions",
     "20news": "newsgroups:Newsgroups",
+    "talks": "talks:Talks",
     "risk-cases": "risk_cases:RiskCases",
 }
 _ALIASES = {

@@ -155,6 +155,9 @@ def _check_fields(conversation: Conversation, info: CorpusInfo, report: SplitRep
             _check_known(info, report, here, "turn emotion", turn.emotion)
             _check_known(info, report, here, "strategy", turn.strategy)
             _check_known(info, report, here, "intent", turn.intent)
+    if info.rules is not None:
+        for sentence in info.rules(conversation):
+            report.problem(f"{where}: {sentence}")
 
 
 def _check_known(info: CorpusInfo, report: SplitReport, where: str, label: str, value: str | None) -> None:

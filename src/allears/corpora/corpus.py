@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -39,6 +39,8 @@ class CorpusInfo:
     # Labels with a closed set of values: "emotion", "problem" (of a conversation), "turn emotion",
     # "strategy", "intent" (of a turn). `data check` reports any other value.
     known: Mapping[str, Collection[str]] = field(default_factory=dict)
+    # What else `data check` holds a conversation against: each broken rule is one sentence.
+    rules: Callable[[Conversation], Iterable[str]] | None = None
 
 
 @runtime_checkable

@@ -30,6 +30,7 @@ PAPER_RULES: dict[str, ExampleRule] = {
     "ed": ExampleRule(context_turns=4),
     "ed-intents": ExampleRule(context_turns=4),
     "pec": ExampleRule(context_turns=6, last_only=True),
+    "talks": ExampleRule(context_turns=8),
     "esconv": ExampleRule(context_turns=6),
     "pesconv": ExampleRule(context_turns=6),
     "dailydialog": ExampleRule(context_turns=4, respondent=None),
@@ -49,6 +50,8 @@ def examples(conversations: Iterable[Conversation], rule: ExampleRule) -> Iterat
             response = turns[position]
             if rule.respondent is not None and response.speaker is not rule.respondent:
                 continue
+            if is_missed(conversation, position):
+                continue
             start = 0 if rule.context_turns is None else max(0, position - rule.context_turns)
             labels: dict[str, Any] = {
                 key: value
@@ -64,6 +67,11 @@ def examples(conversations: Iterable[Conversation], rule: ExampleRule) -> Iterat
                 labels=labels,
                 conversation_id=conversation.id,
             )
+
+
+def is_missed(conversation: Conversation, position: int) -> bool:
+    """Whether turn `position` (from 0) is a reply that was written to miss: context, never something to learn."""
+    return position + 1 in conversation.labels.get("misses", ())
 
 
 def persona_of(conversation: Conversation, turn: Turn) -> Persona:

@@ -38,7 +38,7 @@ def export_conversations(conversations: Iterable[Conversation], out: Path) -> in
     check_out(out)
     if out.name.endswith(".parquet"):
         return _write_parquet(map(conversation_row, conversations), out, "conversation")
-    return _write_lines((conversation.to_json() for conversation in conversations), out)
+    return write_lines((conversation.to_json() for conversation in conversations), out)
 
 
 def export_examples(examples: Iterable[Example], out: Path) -> int:
@@ -46,7 +46,7 @@ def export_examples(examples: Iterable[Example], out: Path) -> int:
     check_out(out)
     if out.name.endswith(".parquet"):
         return _write_parquet(map(_example_row, examples), out, "example")
-    return _write_lines((json.dumps(plain_example(item), ensure_ascii=False) for item in examples), out)
+    return write_lines((json.dumps(plain_example(item), ensure_ascii=False) for item in examples), out)
 
 
 def plain_example(example: Example) -> dict[str, Any]:
@@ -117,7 +117,8 @@ def _labels(labels: Any) -> str | None:
     return json.dumps(dict(labels), ensure_ascii=False) if labels else None
 
 
-def _write_lines(lines: Iterator[str], out: Path) -> int:
+def write_lines(lines: Iterator[str], out: Path) -> int:
+    """Write a line for each text; a file of that name is replaced once all are there. How many there were."""
     count = 0
     with _said_clearly(out), lines_sink(out) as write:
         for line in lines:

@@ -17,7 +17,7 @@ from typing import Any
 
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora import PAPER_RULES, ExampleRule, corpus, data_root
-from allears.corpora.examples import persona_of
+from allears.corpora.examples import is_missed, persona_of
 from allears.errors import AllearsError
 from allears.generation.contract import STRATEGIES, Prompt
 from allears.generation.filtering import fit_to_learn
@@ -98,7 +98,7 @@ def conversation_examples(conversation: Conversation, rule: ExampleRule) -> Iter
         response = turns[position]
         if rule.respondent is not None and response.speaker is not rule.respondent:
             continue
-        if not response.text.strip():
+        if not response.text.strip() or is_missed(conversation, position):
             continue
         before = _seen_by(response, turns[:position])
         strategy = response.strategy if response.strategy in STRATEGIES else None

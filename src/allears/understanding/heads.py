@@ -15,6 +15,7 @@ import numpy as np
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
+from allears.corpora.examples import is_missed
 from allears.errors import AllearsError
 from allears.text.tokenizer import words
 from allears.understanding import labels as sets
@@ -170,7 +171,12 @@ def strategy_reading(turns: Sequence[Turn]) -> Reading:
 def _strategies(conversation: Conversation) -> Iterator[Reading]:
     """What the supporter does next, from the turns before; a first turn has nothing to go by."""
     for position, turn in enumerate(conversation.turns):
-        if position and turn.speaker is Role.SUPPORTER and turn.strategy is not None:
+        if (
+            position
+            and turn.speaker is Role.SUPPORTER
+            and turn.strategy is not None
+            and not is_missed(conversation, position)
+        ):
             before = strategy_reading(conversation.turns[:position])
             yield replace(before, labels=(turn.strategy,), conversation=conversation.id)
 

@@ -1,0 +1,1 @@
+"""Measuring what the listener says: scripted conversations, and blind readers' marks."""
