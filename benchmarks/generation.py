@@ -44,7 +44,7 @@ from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
 from allears.generation.onnx_generator import OnnxGenerator
 from allears.generation.replies import write_replies
 from allears.selection.bundle import BundleCard
-from allears.selection.loading import default_bundle
+from allears.selection.bundle import default_bundle
 
 MOST_BRANCHES = 1.25  # times plain decoding
 LEAST_CACHE = 5.0  # times recomputing

@@ -37,7 +37,8 @@ from rich.table import Table
 from allears.conversation import Role, Turn
 from allears.selection import nearest
 from allears.selection.candidates import Candidate, read_candidates
-from allears.selection.evaluate import query_for, split_examples
+from allears.corpora.split_examples import split_examples
+from allears.selection.evaluate import query_for
 from allears.selection.index import CandidateIndex
 from allears.selection.index_files import GRAPH_FILE, IndexWriter
 from allears.selection.loading import load_selector

@@ -111,7 +111,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is broken")
     arguments = parser.parse_args()
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     folder = default_bundle() if arguments.bundle == "default" else Path(arguments.bundle)
     opened = {"bundle": arguments.bundle, "voice": arguments.voice}

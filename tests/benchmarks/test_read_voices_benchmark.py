@@ -10,7 +10,7 @@ import pytest
 
 from allears.conversation import Role
 from allears.errors import AllearsError
-from allears.understanding.labels import POLARITY_OF
+from allears.labels import POLARITY_OF
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "read_voices.py"
 

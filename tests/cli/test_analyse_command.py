@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 from command_line import Run
 from made_up_corpora import ED_HEADER, ESCONV, PESCONV, asks, helps, json_array, support_talk, write_bytes
 from training_fixtures import tiny_encoder  # noqa: F401 - fixture

@@ -134,7 +134,7 @@ def test_what_cannot_be_annotated_is_one_sentence(
     if "{reader}" in arguments:
         from allears.text.layout import Limits
         from allears.understanding import saved
-        from allears.understanding.labels import ED_EMOTIONS
+        from allears.labels import ED_EMOTIONS
         from tiny_models import tiny_encoder, tiny_tokenizer
 
         encoder = tiny_encoder()

@@ -98,7 +98,7 @@ def bare_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bundle"
     folder.mkdir()
     BundleCard("cobert", {}, Limits(), SideWeights((), ()), 1.0, 8, "int8", "0").write(folder)
-    monkeypatch.setattr("allears.selection.loading.default_bundle", lambda: folder)
+    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: folder)
     return folder
 
 

@@ -15,7 +15,7 @@ from allears.generation.empathetic_generator import EmpatheticGenerator
 from allears.generation.empathetic_saved import EmpatheticCard, build_empathetic, word_vocabulary
 from allears.generation.examples import GenerationExample, ResponseLabels
 from allears.text.layout import Limits
-from allears.understanding.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS
+from allears.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS
 
 SMALL = {"size": 24, "layers": 1, "heads": 2, "inner": 32, "dropout": 0.0}
 LISTENERS = {"listener_depth": 8, "listener_inner": 16}

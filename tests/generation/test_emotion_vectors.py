@@ -25,7 +25,7 @@ from allears.generation.empathetic_saved import (
 )
 from allears.generation.saved import load
 from allears.text.layout import Limits
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 
 SAID = "the rain came in through the roof again"
 LIMITS = Limits(context_tokens=24, first_turn_tokens=20, turn_tokens=20, response_tokens=12)

@@ -12,7 +12,7 @@ from allears.generation.empathetic import NOT_KNOWN
 from allears.generation.empathetic_data import EmpatheticDataset, Layout
 from allears.generation.empathetic_saved import word_vocabulary
 from allears.generation.examples import GenerationExample, conversation_examples
-from allears.understanding.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUPS, INTENTS, MECHANISMS
+from allears.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUPS, INTENTS, MECHANISMS
 
 ALL = ExampleRule(context_turns=None)
 

@@ -11,7 +11,7 @@ from allears.errors import AllearsError
 from allears.generation.contract import Generated, Likelihood
 from allears.generation.decoding import Settings
 from allears.generation.evaluate import evaluate_generation, reply_spread
-from allears.understanding.labels import ED_EMOTIONS, ED_GROUPS, POSITIVE
+from allears.labels import ED_EMOTIONS, ED_GROUPS, POSITIVE
 
 
 class Knowing:

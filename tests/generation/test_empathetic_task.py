@@ -17,7 +17,7 @@ from allears.generation.empathetic_task import PAPER_VOCABULARY, EmpatheticTask
 from allears.training.loop import train
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
-from allears.understanding.labels import ED_EMOTIONS, MECHANISMS
+from allears.labels import ED_EMOTIONS, MECHANISMS
 from made_up_corpora import ED_HEADER, json_lines, write_bytes
 from resuming import failing_after
 

@@ -30,7 +30,7 @@ from allears.generation.mime import MIME, Normal, divergence
 from allears.nn.inputs import Inputs
 from allears.text.layout import Limits
 from allears.training.recipe import read_recipe
-from allears.understanding.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
+from allears.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
 
 WORDS, WIDTH, START, END = 60, 24, 1, 2
 JOYFUL, SAD = ED_EMOTIONS.index("joyful"), ED_EMOTIONS.index("sad")

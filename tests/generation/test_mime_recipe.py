@@ -12,7 +12,7 @@ from torch import Tensor
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
 from allears.training.workers import Workers
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 from made_up_corpora import ED_HEADER, write_bytes
 
 RECIPE = Path(__file__).parent.parent.parent / "recipes" / "ed-mime.toml"

@@ -18,7 +18,7 @@ from allears.listener.contract import OCCASION, PLAIN, REFLECTION, TURN_OF_TALK,
 from allears.listener.listener import Listener
 from allears.listener.speaking import cannot_be_said, chosen_strategies, whole_sentences
 from allears.listener.voices import SMALL_ALPHAS, Voice
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 
 class Scripted:

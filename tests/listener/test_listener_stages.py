@@ -6,7 +6,7 @@ import pytest
 
 from allears.conversation import Role, Turn
 from allears.listener.stages import positive, stage, strategies
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 SAD = (("sad", 0.8), ("lonely", 0.2))
 GLAD = (("joyful", 0.9), ("proud", 0.1))

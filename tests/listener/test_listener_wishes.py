@@ -15,7 +15,7 @@ from allears.listener.listener import Listener
 from allears.listener.personas import case_study, lines_in_character, presets
 from allears.listener.ranking import Moment, rank
 from allears.listener.safety.review import review
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 REPLIES = (
     "Speaking in front of how many people?",

@@ -25,7 +25,7 @@ from allears.listener.reflecting import (
 )
 from allears.listener.safety.review import review
 from allears.listener.turning import PLAN, VERDICT
-from allears.understanding.labels import ED_EMOTIONS, POLARITY_OF
+from allears.labels import ED_EMOTIONS, POLARITY_OF
 
 SAD = (("sad", 0.8), ("joyful", 0.2))
 LOST = "I miss my sister."

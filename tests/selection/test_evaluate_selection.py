@@ -15,7 +15,8 @@ from allears.errors import AllearsError
 from allears.metrics.bleu import avg_bleu, bleu
 from allears.metrics.ranking import draw_candidates
 from allears.selection import retrieval
-from allears.selection.evaluate import compare, evaluate_selection, query_for, split_examples
+from allears.corpora.split_examples import split_examples
+from allears.selection.evaluate import compare, evaluate_selection, query_for
 from allears.selection.retrieval import read_pool, retrieval_bleu
 from allears.selection.selector import Indices, Query, Scores
 

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from allears import __version__
 from allears.listener.safety.replies import countries
-from allears.understanding.labels import ED_EMOTIONS, STRATEGIES
+from allears.labels import ED_EMOTIONS, STRATEGIES
 from echo_listener import Echo
 from serving import ANNA, begin, say
 

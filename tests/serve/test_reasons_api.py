@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from allears.conversation import PersonaSentence
 from allears.listener.matching import Matched, Side, Word
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 from echo_listener import Echo
 from serving import begin, say
 

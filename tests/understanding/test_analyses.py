@@ -20,7 +20,7 @@ from allears.understanding.analyses.persona_empathy import relations, save_relat
 from allears.understanding.analyses.strategy_curve import FrequencyModel, save_curve_picture, top_n_curve
 from allears.understanding.evaluate import evaluate_understanding
 from allears.understanding.heads import head
-from allears.understanding.labels import ED_EMOTIONS, POLARITY_OF, STRATEGIES
+from allears.labels import ED_EMOTIONS, POLARITY_OF, STRATEGIES
 from allears.understanding.loading import ClassifierModel
 from allears.understanding.reading import Reading
 

@@ -12,7 +12,7 @@ from allears.conversation import Conversation, Persona, PersonaSentence, Role, T
 from allears.errors import AllearsError
 from allears.understanding.annotate import AddAct, AddEmotion, AddIntent, AddMechanisms, AddPersona
 from allears.understanding.heads import HEADS, Head
-from allears.understanding.labels import ED_EMOTIONS, INTENTS
+from allears.labels import ED_EMOTIONS, INTENTS
 from allears.understanding.persona.copying import CopyingExtractor
 from allears.understanding.reading import Reading
 

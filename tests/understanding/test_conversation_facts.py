@@ -13,7 +13,7 @@ from hypothesis import strategies as made
 from allears.conversation import Role, Turn
 from allears.understanding.conversation_facts import FACTS, conversation_facts, facts_of, no_facts
 from allears.understanding.heads import STRATEGY_TURNS, strategy_reading
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
 TALK = (

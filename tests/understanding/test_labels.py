@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.understanding import labels
+from allears import labels
 
 
 def test_the_sets_have_the_papers_sizes():

@@ -12,7 +12,7 @@ from allears.conversation import Conversation, Role, Turn
 from allears.errors import AllearsError
 from allears.understanding.evaluate import compare, evaluate_understanding
 from allears.understanding.heads import Head, head
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 from allears.understanding.loading import load_reading_model
 from allears.understanding.plots import save_calibration_picture, save_confusion_picture
 from allears.understanding.reading import Reading

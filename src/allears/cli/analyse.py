@@ -19,7 +19,7 @@ from allears.nn.runs import is_kind
 from allears.understanding.evaluate import PAST, evaluate_understanding
 from allears.understanding.heads import Head
 from allears.understanding.heads import head as head_named
-from allears.understanding.labels import ED_EMOTIONS, POLARITY_OF
+from allears.labels import ED_EMOTIONS, POLARITY_OF
 from allears.understanding.loading import ReadingModel, load_reading_model
 
 app = typer.Typer(

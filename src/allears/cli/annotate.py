@@ -14,7 +14,7 @@ from allears.cli.progress import watched
 from allears.corpora import Corpus, corpus, data_root
 from allears.corpora.check import splits_here
 from allears.errors import AllearsError
-from allears.selection.loading import DEFAULT, default_bundle
+from allears.selection.bundle import DEFAULT, default_bundle
 from allears.understanding.annotate import (
     ADDITIONS,
     EMOTION_HEADS,
@@ -28,7 +28,7 @@ from allears.understanding.annotate import (
 )
 from allears.understanding.annotation_file import annotate_to, check_annotation_path
 from allears.understanding.heads import head as head_named
-from allears.understanding.labels import MECHANISMS
+from allears.labels import MECHANISMS
 from allears.understanding.loading import load_reading_model
 
 

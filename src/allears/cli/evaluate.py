@@ -22,13 +22,8 @@ from allears.cli.progress import watched
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
 from allears.metrics.bleu import sacrebleu_metrics
-from allears.selection.evaluate import (
-    Comparison,
-    SelectionReport,
-    compare,
-    evaluate_selection,
-    split_examples,
-)
+from allears.corpora.split_examples import split_examples
+from allears.selection.evaluate import Comparison, SelectionReport, compare, evaluate_selection
 from allears.selection.loading import load_selector
 from allears.selection.retrieval import RetrievalReport, read_pool, retrieval_bleu
 

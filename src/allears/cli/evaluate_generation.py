@@ -19,7 +19,7 @@ from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_
 from allears.generation.examples import GenerationExample, read_examples
 from allears.generation.loading import load_generator
 from allears.metrics.bleu import sacrebleu_metrics
-from allears.understanding.labels import POLARITIES
+from allears.labels import POLARITIES
 
 TABLE, NOTHING, DEFAULT, LISTENER, OWN = "table", "none", "default", "listener", "own"
 _SHOWN = {
@@ -210,7 +210,7 @@ def _examples(
 def _embed(name: str, device: str) -> Any:
     if name == NOTHING:
         return None
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
     from allears.understanding.sentence_encoder import load_sentence_encoder
 
     return load_sentence_encoder(default_bundle() if name == DEFAULT else name, device).vectors
@@ -227,7 +227,7 @@ def _reader(name: str, device: str) -> Any:
         return None
     from allears.understanding.annotate import mechanism_head
     from allears.understanding.heads import head
-    from allears.understanding.labels import MECHANISMS
+    from allears.labels import MECHANISMS
     from allears.understanding.loading import load_reading_model
 
     return load_reading_model(name, head(mechanism_head(MECHANISMS[0])), device=device)

@@ -15,7 +15,8 @@ from allears.conversation import Role, Turn
 from allears.selection.candidates import read_candidates
 from allears.selection.index import CandidateIndex
 from allears.selection.index_files import IndexCard
-from allears.selection.loading import DEFAULT, load_selector
+from allears.selection.bundle import DEFAULT
+from allears.selection.loading import load_selector
 from allears.selection.selector import Query
 
 app = typer.Typer(

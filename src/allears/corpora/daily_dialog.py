@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from allears.labels import DAILY_ACTS as ACTS
+from allears.labels import DAILY_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import CorpusError, OnBad, Source, lines, locate, raise_bad, valid_utf8
 
-ACTS = ("inform", "question", "directive", "commissive")
-EMOTIONS = ("none", "anger", "disgust", "fear", "happiness", "sadness", "surprise")
 
 _END = "__eou__"
 _ACT_NAMES = {str(number): name for number, name in enumerate(ACTS, 1)}

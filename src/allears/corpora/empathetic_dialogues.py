@@ -11,18 +11,13 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from allears.labels import ED_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import CorpusError, OnBad, Source, lines, locate, raise_bad, valid_utf8
 
 COLUMNS = ["conv_id", "utterance_idx", "context", "prompt", "speaker_idx", "utterance"]
 
-EMOTIONS = (
-    "afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring",
-    "confident", "content", "devastated", "disappointed", "disgusted", "embarrassed", "excited", "faithful",
-    "furious", "grateful", "guilty", "hopeful", "impressed", "jealous", "joyful", "lonely",
-    "nostalgic", "prepared", "proud", "sad", "sentimental", "surprised", "terrified", "trusting",
-)  # fmt: skip
 
 _KNOWN_EMOTIONS = frozenset(EMOTIONS)
 # Looking a member up on the enum costs as much as the rest of the work on a row.

@@ -12,16 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from allears.labels import INTENTS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo
 from allears.corpora.empathetic_dialogues import EMOTIONS, EmpatheticDialogues
 from allears.corpora.files import CorpusError, OnBad, Source, locate, raise_bad
 from allears.corpora.json_files import field, json_lines, texts
 
-INTENTS = (
-    "acknowledging", "agreeing", "consoling", "encouraging", "neutral",
-    "questioning", "suggesting", "sympathizing", "wishing",
-)  # fmt: skip
 
 _KNOWN_LABELS = frozenset((*EMOTIONS, *INTENTS))
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from allears.labels import MECHANISMS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import (
@@ -31,7 +32,6 @@ from allears.corpora.files import (
 )
 
 COLUMNS = ["sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales"]
-MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
 LEVELS = {"0": 0, "1": 1, "2": 2}
 
 _FILES = "https://raw.githubusercontent.com/behavioral-data/Empathy-Mental-Health/master/dataset"

@@ -14,6 +14,7 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from allears.labels import GO_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import (
@@ -27,12 +28,6 @@ from allears.corpora.files import (
     valid_utf8,
 )
 
-EMOTIONS = (
-    "admiration", "amusement", "anger", "annoyance", "approval", "caring", "confusion", "curiosity", "desire",
-    "disappointment", "disapproval", "disgust", "embarrassment", "excitement", "fear", "gratitude", "grief",
-    "joy", "love", "nervousness", "optimism", "pride", "realization", "relief", "remorse", "sadness",
-    "surprise", "neutral",
-)  # fmt: skip
 
 _FILES = "https://raw.githubusercontent.com/google-research/google-research/master/goemotions/data"
 

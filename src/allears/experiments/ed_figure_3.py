@@ -5,7 +5,7 @@ from __future__ import annotations
 from allears.conversation import Role
 from allears.experiments.contract import Ask, Experiment, Key, Picture, Plan, measure, take
 from allears.experiments.setting import Setting
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 
 SHARE = "share, %"
 WORDS = {Role.SEEKER: "speaker's words", Role.SUPPORTER: "listener's words"}

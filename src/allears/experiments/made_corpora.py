@@ -232,7 +232,7 @@ def _labelled(split: str) -> Callable[[Corpora, Path], None]:
         )
         from allears.understanding.annotation_file import annotate_to
         from allears.understanding.heads import head
-        from allears.understanding.labels import MECHANISMS
+        from allears.labels import MECHANISMS
         from allears.understanding.loading import load_reading_model
 
         reader = load_reading_model("default", head(mechanism_head(MECHANISMS[0])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, measure, take
 from allears.experiments.setting import Setting
 from allears.experiments.shared_runs import MIME, MIME_NO_MIMICRY
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 
 RUNS = {"with mimicry": MIME, "without mimicry": MIME_NO_MIMICRY}
 SUMMARY = {

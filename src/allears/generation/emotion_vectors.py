@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.errors import AllearsError
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 
 # MIME's E_E and Multi-TR's last layer, MoEL's keys
 _KEPT_IN = ("emotions", "keys")

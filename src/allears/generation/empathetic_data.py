@@ -22,7 +22,7 @@ from allears.generation.prepend import Prepend
 from allears.nn.inputs import Inputs
 from allears.text.layout import Limits, Row, context_rows, flatten, plain_rows
 from allears.text.tokenizer import Tokenizer
-from allears.understanding.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS, INTENTS, MECHANISMS
+from allears.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS, INTENTS, MECHANISMS
 
 EMOTION_SETS = {len(ED_EMOTIONS): ED_EMOTIONS, len(ED_GROUPS): ED_GROUPS}
 Features = npt.NDArray[np.float32]

@@ -25,7 +25,7 @@ from allears.metrics.generation import Embed, Sentiment, generation_measures
 from allears.metrics.perplexity import ppl, ppl_word
 from allears.understanding.annotate import mechanism_head
 from allears.understanding.heads import head
-from allears.understanding.labels import ED_GROUP_OF, MECHANISMS, POLARITIES, POLARITY_OF
+from allears.labels import ED_GROUP_OF, MECHANISMS, POLARITIES, POLARITY_OF
 from allears.understanding.loading import ReadingModel
 from allears.understanding.reading import Reading
 

@@ -21,7 +21,7 @@ from allears.corpora.examples import is_missed, persona_of
 from allears.errors import AllearsError
 from allears.generation.contract import STRATEGIES, Prompt
 from allears.generation.filtering import fit_to_learn
-from allears.understanding.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS, MECHANISMS
+from allears.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS, MECHANISMS
 from allears.understanding.persona.examples import clean
 
 FIRST_PERSONA_TURN = 3  # `labels["persona_by_turn"]` begins after the seeker's third turn (PAL section 3.2)

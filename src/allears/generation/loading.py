@@ -15,7 +15,8 @@ from allears.generation.decoding import CONSENSUS_SETTINGS, Settings
 from allears.generation.language_models import SMOLLM2
 from allears.nn.runs import is_kind, load_run
 from allears.selection.bundle import CARD_FILE, BundleCard
-from allears.selection.loading import default_bundle, load_selector
+from allears.selection.bundle import default_bundle
+from allears.selection.loading import load_selector
 from allears.understanding.bundled import READER_CARD_FILE
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ from allears.nn.transformer import (
     WordOutput,
 )
 from allears.nn.words import WordEmbedding
-from allears.understanding.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
+from allears.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
 
 POSTERIORS = ("response", "prior")
 

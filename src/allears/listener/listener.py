@@ -53,10 +53,10 @@ from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
 from allears.listener.turn_state import CONTEXT_TURNS, TurnState, clock
 from allears.listener.voices import DEFAULT, RETRIEVAL, Voice, open_voice
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.runtime import Comparison, OnnxSelector, Text
 from allears.selection.selector import Query
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 from allears.understanding.persona.contract import PersonaExtractor, SharesEncoder
 from allears.understanding.persona.memory import merge
 from allears.understanding.persona.provenance import Extraction, extract_each

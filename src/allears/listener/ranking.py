@@ -55,7 +55,7 @@ from allears.listener.wording import (
     words,
 )
 from allears.selection.bundle import BundleCard
-from allears.understanding.labels import POLARITY_OF
+from allears.labels import POLARITY_OF
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
 TELLING = (

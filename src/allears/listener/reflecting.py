@@ -24,7 +24,7 @@ from allears.listener.contract import PLAIN, REFLECTION, Likely, Proposal
 from allears.listener.stages import positive
 from allears.listener.turning import PLAN, STATEMENT, VERDICT, Heard, heard
 from allears.listener.wording import denies
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 PAUSE = 1  # replies between two that say something back
 FELT = 0.4  # from which a group of emotions is taken for what the person feels

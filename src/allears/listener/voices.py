@@ -144,6 +144,6 @@ def _missing(name: str, bundle: Path | str) -> str:
 
 
 def _folder(bundle: Path | str) -> Path:
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     return default_bundle() if str(bundle) == DEFAULT else Path(bundle)

@@ -124,7 +124,7 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
 
 
 def _bundle(name: str | Path) -> Path | None:
-    from allears.selection.loading import bundle_folder  # a bundle is known to its own room alone
+    from allears.selection.bundle import bundle_folder# a bundle is known to its own room alone
 
     return bundle_folder(name)
 

@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from allears.text.layout import Limits
 
 Card = TypeVar("Card")
 FORMAT = 1
+DEFAULT = "default"  # the name of the bundle that ships
 CARD_FILE = "bundle.json"
 TOKENIZER_FILE = "tokenizer.json"
 ENCODER_FILE = "encoder.onnx"
@@ -153,3 +155,20 @@ def fingerprint(files: Mapping[str, BundleFile], weights: SideWeights) -> str:
     """
     facts = {name: facts.sha256 for name, facts in files.items()} | {"weights": asdict(weights)}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def default_bundle() -> Path:
+    """The folder of the bundle that ships inside the package."""
+    folder = Path(str(files("allears"))) / "bundles" / "default"
+    if not (folder / "bundle.json").is_file():
+        raise AllearsError(
+            "this install carries no default bundle; name a run folder or a bundle folder instead"
+        )
+    return folder
+
+
+def bundle_folder(name: str | Path) -> Path | None:
+    """The folder of the bundle that `name` means, `default` among them; None for anything else."""
+    if str(name) == DEFAULT:
+        return default_bundle()
+    return Path(name) if (Path(name) / "bundle.json").is_file() else None

@@ -11,7 +11,7 @@ from typing import Any
 from allears.conversation import Example
 from allears.corpora.files import COMPRESSED, CorpusError, Source, lines, valid_utf8
 from allears.errors import AllearsError
-from allears.selection.evaluate import split_examples
+from allears.corpora.split_examples import split_examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Example
-from allears.corpora import PAPER_RULES, ExampleRule, corpus, data_root
-from allears.corpora import examples as cut_examples
 from allears.errors import AllearsError
 from allears.metrics.ranking import draw_candidates, hits_at, ranks, reciprocal_ranks, true_mask
 from allears.metrics.significance import (
@@ -29,21 +27,11 @@ from allears.metrics.significance import (
     paired_bootstrap,
     sign_test,
 )
+from allears.progress import Watch, unwatched
 from allears.selection.selector import Indices, Query, Scores, Selector
 
 # Context-candidate pairs scored in one call: bounds the memory of models that keep one vector per token.
 PAIRS_AT_ONCE = 8192
-
-# A corpus without a paper's rule is read like PEC: its last turn answers the six before it.
-OWN_CORPUS_RULE = ExampleRule(context_turns=6, last_only=True)
-
-Watch = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Hands out the items again, showing progress: `allears.cli.progress.watched`."""
-
-
-def unwatched(items: Sequence[Any], what: str) -> Iterable[Any]:
-    return items
-
 
 MEASURES: dict[str, Callable[[Indices], npt.NDArray[np.float64]]] = {
     "recall_at_1": partial(hits_at, k=1),
@@ -97,36 +85,6 @@ class Comparison:
     mrr: Difference
     recall_test: SignTest  # McNemar's exact test on R@1
     rank_test: SignTest  # sign test on the ranks
-
-
-def split_examples(
-    name: str | Path,
-    split: str,
-    root: Path | str | None = None,
-    context_turns: int | None = None,
-    *,
-    every_turn: bool = False,
-) -> list[Example]:
-    """The examples of one split, cut by the corpus's paper rule (another context length if given).
-
-    Several splits are joined with a plus ("valid+test"): a small corpus then gives a narrower interval.
-    With `every_turn` the seeker's turns are responses too: more pairs for further pre-training.
-    """
-    reader = corpus(name)
-    rule = PAPER_RULES.get(reader.info.name, OWN_CORPUS_RULE)
-    if context_turns is not None:
-        rule = replace(rule, context_turns=context_turns)
-    if every_turn:
-        rule = replace(rule, respondent=None)
-    found = [
-        example
-        for part in split.split("+")
-        for example in cut_examples(reader.read(part, data_root(root)), rule)
-        if example.response.text.strip()
-    ]
-    if not found:
-        raise AllearsError(f"the {split} split of {name} has no examples: no turn in it answers another")
-    return found
 
 
 def evaluate_selection(

@@ -17,7 +17,7 @@ import numpy as np
 from allears.errors import AllearsError
 from allears.selection import nearest
 from allears.selection.candidates import Candidate
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.index_files import GRAPH_FILE, IndexCard, IndexReader, IndexWriter
 from allears.selection.nearest import Floats
 from allears.selection.selector import CandidateStates, Indices, Query

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from allears.errors import AllearsError
 from allears.nn.runs import load_run
+from allears.selection.bundle import DEFAULT, default_bundle
 from allears.selection.ensemble import Ensemble
-
-DEFAULT = "default"
 
 
 def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: int | None = None) -> Any:
@@ -32,23 +30,6 @@ def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: i
         else load_run(folder, device, "allears.selection.saved", otherwise=", or name an exported bundle")
     )
     return _allow_persona(selector, persona_sentences)
-
-
-def default_bundle() -> Path:
-    """The folder of the bundle that ships inside the package."""
-    folder = Path(str(files("allears"))) / "bundles" / "default"
-    if not (folder / "bundle.json").is_file():
-        raise AllearsError(
-            "this install carries no default bundle; name a run folder or a bundle folder instead"
-        )
-    return folder
-
-
-def bundle_folder(name: str | Path) -> Path | None:
-    """The folder of the bundle that `name` means, `default` among them; None for anything else."""
-    if str(name) == DEFAULT:
-        return default_bundle()
-    return Path(name) if (Path(name) / "bundle.json").is_file() else None
 
 
 def _load_bundle(folder: Path, device: str) -> Any:

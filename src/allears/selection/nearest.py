@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.errors import AllearsError
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.selector import Indices
 
 Floats = npt.NDArray[np.float32]

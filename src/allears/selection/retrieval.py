@@ -14,15 +14,9 @@ from allears.conversation import Example
 from allears.corpora.files import CorpusError, Source, lines, valid_utf8
 from allears.errors import AllearsError
 from allears.metrics.bleu import avg_bleu, bleu
-from allears.selection.evaluate import (
-    PAIRS_AT_ONCE,
-    Watch,
-    batches,
-    encode,
-    query_for,
-    split_examples,
-    unwatched,
-)
+from allears.progress import Watch, unwatched
+from allears.corpora.split_examples import split_examples
+from allears.selection.evaluate import PAIRS_AT_ONCE, batches, encode, query_for
 from allears.selection.selector import Indices, Query, Selector
 
 RERANKED = 100  # how many of the first stage's best candidates the whole model looks at again

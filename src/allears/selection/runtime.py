@@ -175,7 +175,7 @@ class OnnxSelector:
         `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
         """
         if str(path) == "default":
-            from allears.selection.loading import default_bundle
+            from allears.selection.bundle import default_bundle
 
             path = default_bundle()
         folder = Path(path)

@@ -23,6 +23,7 @@ from allears.nn.weights import load_weights, save_weights, write_text
 from allears.selection.contract import SelectionModel
 from allears.selection.features import persona_tokens, query_tokens, response_tokens
 from allears.selection.selector import Indices, Query, Scores
+from allears.selection.two_stage import TwoStage
 from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordPiece, WordVocabulary
 
@@ -166,6 +167,12 @@ class TorchSelector:
             rows = torch.from_numpy(chosen).to(self.device)
             scores = model.score(encoded, known, candidates[rows])
         return scores.float().cpu().numpy()
+
+    def two_stage(self) -> TwoStage:
+        """As the index sees it: a Bi-encoder or CoBERT. Any other model is an `AllearsError`."""
+        from allears.selection.two_stage_torch import TorchTwoStage
+
+        return TorchTwoStage(self)
 
     @torch.inference_mode()
     def query_vectors(self, queries: Sequence[Query]) -> torch.Tensor:

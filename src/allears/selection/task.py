@@ -18,7 +18,8 @@ from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.selection import saved
 from allears.selection.contract import SelectionModel
 from allears.selection.dataset import Layout, SelectionDataset
-from allears.selection.evaluate import evaluate_selection, split_examples
+from allears.corpora.split_examples import split_examples
+from allears.selection.evaluate import evaluate_selection
 from allears.selection.losses import LossOptions, SelectionBatch, step
 from allears.selection.mining import mine_negatives, teacher_scores
 from allears.selection.teachers import likelihoods, read_teachers

@@ -33,13 +33,9 @@ class TwoStage(Protocol):
 
 
 def two_stage(selector: Any) -> TwoStage:
-    """Any selector that can search in two stages, as a `TwoStage`."""
-    if hasattr(selector, "rank"):
-        found: TwoStage = selector
-        return found
-    from allears.selection.two_stage_torch import TorchTwoStage
-
-    return TorchTwoStage(selector)
+    """Any selector that can search in two stages, as a `TwoStage`: itself, or what its `two_stage()` gives."""
+    found: TwoStage = selector if hasattr(selector, "rank") else selector.two_stage()
+    return found
 
 
 def first_stage_vectors(contexts: Floats, personas: Floats, weights: SideWeights) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,10 +18,12 @@ from allears.selection.bi_encoder import BiEncoder
 from allears.selection.cobert import CoBERT
 from allears.selection.features import persona_tokens, query_tokens
 from allears.selection.ranker import side_weights
-from allears.selection.saved import TorchSelector
 from allears.selection.selector import CandidateStates, Indices, Query, Scores
 from allears.selection.two_stage import Floats, first_stage_vectors
 from allears.text.layout import Tokens
+
+if TYPE_CHECKING:
+    from allears.selection.saved import TorchSelector
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.serve.voices import Voice
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from allears.memory import Counts, StoredSentence, Summary
 from allears.memory.choices import COUNTRY_LABEL
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.talk import Said, Told
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 
 _ID = "3f8a1c0d9b7e2465"
 LARGEST_SEED = 2**31 - 1

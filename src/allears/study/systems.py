@@ -233,7 +233,7 @@ def can_be_frozen(spec: SystemSpec) -> bool:
 
 
 def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     named = [name for name in (spec.run, spec.bundle) if name]
     if spec.voice:

@@ -26,7 +26,7 @@ from allears.errors import AllearsError
 from allears.understanding.answering import AnsweringReader
 from allears.understanding.heads import Head
 from allears.understanding.heads import head as head_named
-from allears.understanding.labels import MECHANISMS
+from allears.labels import MECHANISMS
 from allears.understanding.loading import ReadingModel
 from allears.understanding.persona.contract import PersonaExtractor
 from allears.understanding.persona.memory import Similarity, merge

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
-from allears.understanding.labels import STRATEGIES
+from allears.labels import STRATEGIES
 from allears.understanding.reading import Reading
 
 Facts = npt.NDArray[np.float32]

@@ -18,7 +18,7 @@ from allears.corpora import data_root
 from allears.corpora.examples import is_missed
 from allears.errors import AllearsError
 from allears.text.tokenizer import words
-from allears.understanding import labels as sets
+from allears import labels as sets
 from allears.understanding.reading import Reading
 
 STRATEGY_TURNS = 6  # whose words are read; of the turns before only what the supporter did

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.nn.runs import load_run
-from allears.selection.loading import default_bundle
+from allears.selection.bundle import default_bundle
 from allears.understanding.classifier import Classifier, Probabilities
 from allears.understanding.heads import Head
-from allears.understanding.labels import POLARITIES
+from allears.labels import POLARITIES
 from allears.understanding.reading import Reading
 
 DEFAULT, FASTTEXT, VADER = "default", "fasttext", "vader"

@@ -10,7 +10,7 @@ import numpy as np
 
 from allears.corpora.plots import GRID, INK, QUIET, STACK, SUPPORTER, check_picture_path
 from allears.understanding.evaluate import UnderstandingReport
-from allears.understanding.labels import ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS
+from allears.labels import ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS
 from allears.understanding.picture import picture, picture_style, write_picture
 
 if TYPE_CHECKING:

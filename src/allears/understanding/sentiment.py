@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.understanding.classifier import Classifier, Labels, Probabilities, known_labels, label_sets
-from allears.understanding.labels import POLARITIES
+from allears.labels import POLARITIES
 
 # VADER looks at every word's neighbours and slows down with the square of them; feelings are said sooner.
 LONGEST = 5_000

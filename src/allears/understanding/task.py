@@ -25,7 +25,7 @@ from allears.understanding.calibration import fit_temperature
 from allears.understanding.dataset import ReadingDataset
 from allears.understanding.frozen import FrozenReadings, bundle_reading, model_reading, read_once
 from allears.understanding.heads import Head
-from allears.understanding.labels import RISKS
+from allears.labels import RISKS
 from allears.understanding.losses import label_loss, rationale_loss
 from allears.understanding.reading import Reading
 from allears.understanding.teachers import is_left_out, teach

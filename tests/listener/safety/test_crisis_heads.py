@@ -86,7 +86,7 @@ def test_a_threshold_from_no_messages_is_still_a_threshold():
 
 def test_the_layers_were_weighed_with_the_bundle_that_ships():
     """If not, run: python -m allears.listener.safety.fit_screen"""
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     try:
         folder = default_bundle()
@@ -111,7 +111,7 @@ def test_a_vocabulary_is_read_from_a_tokenizer_or_a_list(tmp_path: Path):
 
 
 def test_no_word_of_the_shipped_vocabulary_is_taken_for_a_misspelt_one():
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     try:
         folder = default_bundle()

@@ -9,7 +9,7 @@ import pytest
 
 from allears.listener.safety.bundled_screen import bundled_head
 from allears.listener.safety.screen import CrisisScreen
-from allears.selection.loading import default_bundle
+from allears.selection.bundle import default_bundle
 
 SCRIPTED = Path(__file__).parents[3] / "docs" / "scripts" / "conversations.toml"
 

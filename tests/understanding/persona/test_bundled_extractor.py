@@ -356,7 +356,7 @@ print(*[name for name in ("torch", "transformers", "onnx", "faiss", "pandas", "s
 def test_a_bundle_is_an_extractor_by_its_folder_or_as_the_default(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("allears.selection.loading.default_bundle", lambda: made / "int8")
+    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: made / "int8")
     expected = OnnxExtractor.from_bundle(made / "int8").extract(SAID[:4])
     assert load_extractor("default").extract(SAID[:4]) == expected
     assert load_extractor(made / "int8").extract(SAID[:4]) == expected
@@ -366,7 +366,7 @@ def test_a_bundle_is_an_extractor_by_its_folder_or_as_the_default(
 def test_a_bundle_without_an_extractor_is_one_sentence_but_still_ranks(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("allears.selection.loading.default_bundle", lambda: made / "ranker only")
+    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: made / "ranker only")
     with pytest.raises(
         AllearsError, match=r"this install carries no default persona extractor; .* or 'copy'"
     ):

@@ -69,7 +69,7 @@ def persona_cost(lab: Lab, asked: Measurement) -> Measures:
 
 
 def _timed_examples(lab: Lab, asked: Measurement) -> list[Any]:
-    from allears.selection.evaluate import split_examples
+    from allears.corpora.split_examples import split_examples
 
     examples = split_examples(lab.corpora.place(asked.option("corpus")), "valid", lab.corpora.root)
     return examples[: 8 if lab.setting.small else 100]

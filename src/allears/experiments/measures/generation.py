@@ -22,7 +22,7 @@ def generation(lab: Lab, asked: Measurement) -> Measures:
     from allears.generation.examples import read_examples
     from allears.generation.loading import load_generator
     from allears.metrics.bleu import sacrebleu_metrics
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
     from allears.understanding.sentence_encoder import load_sentence_encoder
     from allears.understanding.sentiment import VaderSentiment
 
@@ -88,7 +88,7 @@ def emotion_map(lab: Lab, asked: Measurement) -> Measures:
     from allears.generation.emotion_vectors import emotion_vectors
     from allears.generation.loading import load_generator
     from allears.understanding.analyses.emotion_map import emotion_map
-    from allears.understanding.labels import ED_EMOTIONS
+    from allears.labels import ED_EMOTIONS
 
     found = emotion_map(emotion_vectors(load_generator(place_of(lab, asked.of), device_for(lab, asked.of))))
     measures: Measures = {

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def selection(lab: Lab, asked: Measurement) -> Measures:
-    from allears.selection.evaluate import compare, evaluate_selection, split_examples
+    from allears.corpora.split_examples import split_examples
+    from allears.selection.evaluate import compare, evaluate_selection
     from allears.selection.loading import load_selector
 
     examples = split_examples(
@@ -52,7 +53,7 @@ def retrieval(lab: Lab, asked: Measurement) -> Measures:
     from random import Random
 
     from allears.metrics.bleu import sacrebleu_metrics
-    from allears.selection.evaluate import split_examples
+    from allears.corpora.split_examples import split_examples
     from allears.selection.loading import load_selector
     from allears.selection.retrieval import read_pool, retrieval_bleu
 

@@ -51,7 +51,7 @@ def strategy_curve(lab: Lab, asked: Measurement) -> Measures:
 
 
 def persona_empathy(lab: Lab, asked: Measurement) -> Measures:
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
     from allears.understanding.analyses.persona_empathy import relations
     from allears.understanding.sentence_encoder import load_sentence_encoder
 

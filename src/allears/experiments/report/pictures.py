@@ -10,7 +10,7 @@ from allears.corpora.plots import GRID, INK, SEEKER, STACK, SUPPORTER
 from allears.experiments.contract import Experiment, Picture, Plan, Result
 from allears.experiments.fingerprints import digest
 from allears.experiments.setting import Setting
-from allears.understanding.labels import POLARITY_OF
+from allears.labels import POLARITY_OF
 from allears.understanding.picture import picture, picture_style
 
 if TYPE_CHECKING:

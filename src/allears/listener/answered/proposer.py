@@ -17,7 +17,7 @@ from allears.listener.answered.likeness import Likeness, Near
 from allears.listener.contract import ANSWERED, Proposal, Request
 from allears.listener.wording import implied, stems
 from allears.selection import nearest
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.runtime import OnnxSelector, Text
 from allears.selection.selector import Query
 

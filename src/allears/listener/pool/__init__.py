@@ -18,9 +18,9 @@ from allears.errors import AllearsError
 from allears.listener.contract import POOL, Proposal
 from allears.listener.lines import read_lines
 from allears.selection.candidates import Candidate
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.index import CandidateIndex
-from allears.understanding.labels import ED_EMOTIONS, STRATEGIES
+from allears.labels import ED_EMOTIONS, STRATEGIES
 
 SHIPPED = Path(__file__).parent
 STAGES = ("opening", "exploration", "comforting", "action", "ending")

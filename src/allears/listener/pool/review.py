@@ -17,7 +17,7 @@ import numpy.typing as npt
 from allears.conversation import Role, Turn
 from allears.listener.pool import ANY, Line
 from allears.metrics.diversity import distinct_n, repetition_rate
-from allears.selection.evaluate import Watch, unwatched
+from allears.progress import Watch, unwatched
 from allears.selection.runtime import OnnxSelector
 from allears.text.tokenizer import words
 from allears.understanding.reading import Reading

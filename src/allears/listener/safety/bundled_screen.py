@@ -67,7 +67,7 @@ def bundled_head(
 ) -> ReaderHead | None:
     """What reads danger in a bundle: its screen; else its reader's risk head (`reader`, if it is open already)."""
     if str(path) == "default":
-        from allears.selection.loading import default_bundle
+        from allears.selection.bundle import default_bundle
 
         path = default_bundle()
     if has_screen(BundleCard.read(Path(path))):

@@ -171,7 +171,7 @@ def reader_fingerprint(folder: Path) -> str:
 
 
 def main() -> None:
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default_bundle()
     reader = bundled_head(folder)

@@ -34,7 +34,7 @@ def mistaken(words: Iterable[str]) -> list[str]:
 
 
 def main() -> None:
-    from allears.selection.loading import default_bundle
+    from allears.selection.bundle import default_bundle
 
     sources = [Path(name) for name in sys.argv[1:]] or [default_bundle() / "tokenizer.json"]
     table = Path(__file__).parent / "tables" / "real_words.txt"

@@ -16,7 +16,7 @@ from allears.serve.routes.compare import LARGEST_ALPHA, MOST_COLUMNS
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.shapes import LONGEST_OWN_SENTENCE, LONGEST_SENTENCE, LONGEST_TITLE, MOST_OWN_SENTENCES
 from allears.serve.voices import Voice
-from allears.understanding.labels import ED_EMOTIONS, ED_GROUP_OF, POLARITY_OF, STRATEGIES
+from allears.labels import ED_EMOTIONS, ED_GROUP_OF, POLARITY_OF, STRATEGIES
 
 router = APIRouter(prefix="/api", tags=["about"])
 

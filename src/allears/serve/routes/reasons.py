@@ -15,7 +15,7 @@ from allears.serve.errors import NO_REASONS
 from allears.serve.routes import ConversationId, Person, Serving, problems
 from allears.serve.services import Services
 from allears.serve.shapes import LARGEST_TURN, WhyOut
-from allears.understanding.labels import ED_EMOTIONS
+from allears.labels import ED_EMOTIONS
 
 router = APIRouter(prefix="/api/conversations/{conversation}", tags=["reasons"])
 

@@ -17,7 +17,7 @@ from allears.study.analysis.preferences import compared, preferred, score, verdi
 from allears.study.analysis.ratings import rated, values
 from allears.study.blocks import Choice, shown_label
 from allears.study.design import Design
-from allears.understanding.labels import POLARITY_OF
+from allears.labels import POLARITY_OF
 
 # Okabe and Ito's colours, which most colour-blind people can tell apart
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")

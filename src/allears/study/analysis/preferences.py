@@ -15,7 +15,7 @@ from allears.study.analysis.render import Cell, Table, number, p_value, percent,
 from allears.study.assignment import majority
 from allears.study.blocks import TIE, Preference, shown_label
 from allears.study.design import Design
-from allears.understanding.labels import POLARITIES, POLARITY_OF
+from allears.labels import POLARITIES, POLARITY_OF
 
 DAGGERS = ((0.05, "†"), (0.1, "‡"))  # PAL's marks
 

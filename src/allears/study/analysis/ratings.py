@@ -14,7 +14,7 @@ from allears.study.analysis.power import groups_needed, pairs_needed
 from allears.study.analysis.render import Cell, Table, number, p_value, row
 from allears.study.blocks import Likert, shown_label
 from allears.study.design import Design, SystemSpec
-from allears.understanding.labels import POLARITIES, POLARITY_OF
+from allears.labels import POLARITIES, POLARITY_OF
 
 
 def rated(design: Design) -> list[Likert]:

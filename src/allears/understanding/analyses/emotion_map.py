@@ -18,7 +18,7 @@ import numpy.typing as npt
 from allears.corpora.plots import GRID, QUIET, SEEKER, SUPPORTER, check_picture_path
 from allears.errors import AllearsError
 from allears.understanding.heads import Head
-from allears.understanding.labels import ED_EMOTIONS, POLARITY_OF
+from allears.labels import ED_EMOTIONS, POLARITY_OF
 from allears.understanding.loading import ClassifierModel, ReadingModel
 from allears.understanding.picture import picture, picture_style, write_picture
 from allears.understanding.reading import Reading

@@ -21,7 +21,7 @@ def load_extractor(name: str | Path, device: str = "cpu") -> PersonaExtractor:
     if str(name) == COPY:
         return CopyingExtractor()
     if str(name) == DEFAULT:
-        from allears.selection.loading import default_bundle
+        from allears.selection.bundle import default_bundle
 
         folder = default_bundle()
     else:

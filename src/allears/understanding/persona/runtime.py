@@ -76,7 +76,7 @@ class OnnxExtractor(WritingExtractor):
         compares every file's SHA-256.
         """
         if str(path) == "default":
-            from allears.selection.loading import default_bundle
+            from allears.selection.bundle import default_bundle
 
             path = default_bundle()
         folder = Path(path)

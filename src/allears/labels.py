@@ -1,34 +1,41 @@
-"""Every set of labels that a head can give, in the order that its numbers mean."""
+"""Every closed set of labels, in the order that a model's numbers mean."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from allears.corpora.daily_dialog import ACTS as DAILY_ACTS
-from allears.corpora.daily_dialog import EMOTIONS as DAILY_EMOTIONS
-from allears.corpora.empathetic_dialogues import EMOTIONS as ED_EMOTIONS
-from allears.corpora.empathetic_intents import INTENTS
-from allears.corpora.epitome import MECHANISMS
-from allears.corpora.esconv import STRATEGIES
-from allears.corpora.goemotions import EMOTIONS as GO_EMOTIONS
+# EmpatheticDialogues: the emotion that a conversation is grounded in.
+ED_EMOTIONS = (
+    "afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring",
+    "confident", "content", "devastated", "disappointed", "disgusted", "embarrassed", "excited", "faithful",
+    "furious", "grateful", "guilty", "hopeful", "impressed", "jealous", "joyful", "lonely",
+    "nostalgic", "prepared", "proud", "sad", "sentimental", "surprised", "terrified", "trusting",
+)  # fmt: skip
 
-__all__ = [
-    "DAILY_ACTS",
-    "DAILY_EMOTIONS",
-    "ED_EMOTIONS",
-    "ED_GROUPS",
-    "ED_GROUP_OF",
-    "GO_EMOTIONS",
-    "INTENTS",
-    "LEVELS",
-    "MECHANISMS",
-    "NEGATIVE",
-    "POLARITIES",
-    "POLARITY_OF",
-    "POSITIVE",
-    "STRATEGIES",
-    "TOPICS",
-]
+# EmpatheticIntents: what a listener's turn does.
+INTENTS = (
+    "acknowledging", "agreeing", "consoling", "encouraging", "neutral",
+    "questioning", "suggesting", "sympathizing", "wishing",
+)  # fmt: skip
+
+DAILY_ACTS = ("inform", "question", "directive", "commissive")
+DAILY_EMOTIONS = ("none", "anger", "disgust", "fear", "happiness", "sadness", "surprise")
+
+# EPITOME: the ways in which a response shows empathy.
+MECHANISMS = ("emotional_reactions", "interpretations", "explorations")
+
+# ESConv: what a supporter does.
+STRATEGIES = (
+    "Question", "Restatement or Paraphrasing", "Reflection of feelings", "Self-disclosure",
+    "Affirmation and Reassurance", "Providing Suggestions", "Information", "Others",
+)  # fmt: skip
+
+GO_EMOTIONS = (
+    "admiration", "amusement", "anger", "annoyance", "approval", "caring", "confusion", "curiosity", "desire",
+    "disappointment", "disapproval", "disgust", "embarrassment", "excitement", "fear", "gratitude", "grief",
+    "joy", "love", "nervousness", "optimism", "pride", "realization", "relief", "remorse", "sadness",
+    "surprise", "neutral",
+)  # fmt: skip
 
 # The 16 groups of the third paper ("Improving empathetic response generation"): a group has its members' names.
 _GROUPS = (
