@@ -17,7 +17,7 @@ export ALLEARS_DATA
 .DEFAULT_GOAL := help
 
 help:
-	@grep -E '^#   make' Makefile | sed 's/^#   //'; echo "make lint   Ruff and mypy"; echo "make docs   build the documentation into site/"; echo "make web    build the page from web/ into the package"
+	@grep -E '^#   make' Makefile | sed 's/^#   //'; echo "make lint   Ruff, mypy and who may import whom"; echo "make docs   build the documentation into site/"; echo "make web    build the page from web/ into the package"
 
 $(STAMPS)/venv:
 	@mkdir -p $(STAMPS)
@@ -70,6 +70,7 @@ lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check src tests benchmarks docs/draw.py
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix .

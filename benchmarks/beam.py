@@ -28,12 +28,12 @@ from rich.table import Table
 from torch import Tensor
 
 from allears.conversation import Role, Turn
-from allears.generation.contract import Prompt
-from allears.generation.decoding import Written, beam_search
-from allears.generation.empathetic_data import EmpatheticDataset
-from allears.generation.empathetic_generator import EmpatheticGenerator
-from allears.generation.empathetic_saved import EmpatheticCard, build_empathetic, word_vocabulary
-from allears.generation.examples import GenerationExample
+from allears.decoding import Written, beam_search
+from allears.models.generation.empathetic_data import EmpatheticDataset
+from allears.models.generation.empathetic_generator import EmpatheticGenerator
+from allears.models.generation.empathetic_saved import EmpatheticCard, build_empathetic, word_vocabulary
+from allears.models.generation.examples import GenerationExample
+from allears.runtime.generator import Prompt
 from allears.text.layout import Limits
 
 LEAST = 10.0

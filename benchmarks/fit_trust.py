@@ -28,8 +28,8 @@ from allears.listener.ranking import highest_score
 from allears.listener.trust import MOST_CLAIMS
 from allears.listener.turn_state import CONTEXT_TURNS
 from allears.listener.wording import claims, implied, stems, words
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import Query
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import Query
 
 JUDGED = Path(__file__).with_name("judged_replies.jsonl")
 OFF = "off"

@@ -37,14 +37,13 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
 from allears.errors import AllearsError
-from allears.generation.bundled import has_voice
-from allears.generation.contract import Generator, Prompt
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
-from allears.generation.onnx_generator import OnnxGenerator
-from allears.generation.replies import write_replies
-from allears.selection.bundle import BundleCard
-from allears.selection.bundle import default_bundle
+from allears.runtime.bundle import BundleCard, default_bundle
+from allears.runtime.generator import Generator, Prompt
+from allears.runtime.onnx_generator import OnnxGenerator
+from allears.runtime.replies import write_replies
+from allears.runtime.voice_card import has_voice
 
 MOST_BRANCHES = 1.25  # times plain decoding
 LEAST_CACHE = 5.0  # times recomputing
@@ -214,9 +213,9 @@ def cached_in_int8(voice: OnnxGenerator, run: Any, folder: Path, rounds: int) ->
     import torch
     from torch import nn
 
-    from allears.selection import onnx_weights
-    from allears.selection.export import trace
-    from allears.selection.runtime import open_graph
+    from allears.runtime import onnx_weights
+    from allears.runtime.onnx_selector import open_graph
+    from allears.training.export.ranker import trace
 
     writer = run.model.decoder
 
@@ -313,8 +312,8 @@ def language_model(folder: str, rounds: int) -> dict[str, Any]:
     """Our adapter's voice on ONNX, against its base in Hugging Face's `generate`; both read the same prompt."""
     import torch
 
-    from allears.generation.causal_onnx import open_adapted
-    from allears.generation.language_models import load_language_model
+    from allears.runtime.causal_onnx import open_adapted
+    from allears.runtime.language_models import load_language_model
 
     voice = open_adapted(folder)
     base = load_language_model(voice.card.base).eval()
@@ -361,13 +360,13 @@ def fresh(folder: Path) -> tuple[Path, Any]:
     """A bundle and a run with fresh weights, as large as those that recipes/generator-pretrain.toml makes."""
     import torch
 
-    from allears.generation import saved
+    from allears.models.generation import saved
+    from allears.models.selection.saved import ModelCard, TorchSelector
+    from allears.models.selection.saved import build as build_ranker
     from allears.nn.encoder import Encoder
-    from allears.selection.saved import ModelCard, TorchSelector
-    from allears.selection.saved import build as build_ranker
     from allears.text.layout import Limits
     from allears.text.tokenizer import WordPiece
-    from allears.understanding.export import export_together
+    from allears.training.export.bundle import export_together
 
     torch.manual_seed(0)
     tokenizer = WordPiece(default_bundle())
@@ -398,7 +397,7 @@ def measured(arguments: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     elif not has_voice(BundleCard.read(folder)):
         raise AllearsError(f"{folder}: this bundle carries no voice; give another --bundle, or --fresh")
     if arguments.run:
-        from allears.generation import saved
+        from allears.models.generation import saved
 
         run = saved.load(arguments.run)
     voice = OnnxGenerator.from_bundle(folder)

@@ -35,15 +35,15 @@ from rich.progress import track
 from rich.table import Table
 
 from allears.conversation import Role, Turn
-from allears.selection import nearest
-from allears.selection.candidates import Candidate, read_candidates
 from allears.corpora.split_examples import split_examples
-from allears.selection.evaluate import query_for
-from allears.selection.index import CandidateIndex
-from allears.selection.index_files import GRAPH_FILE, IndexWriter
-from allears.selection.loading import load_selector
-from allears.selection.selector import CandidateStates, Query
-from allears.selection.two_stage import TwoStage, two_stage
+from allears.evaluation.selection import query_for
+from allears.models.selection.loading import load_selector
+from allears.runtime import nearest
+from allears.runtime.candidates import Candidate, read_candidates
+from allears.runtime.index import CandidateIndex
+from allears.runtime.index_files import GRAPH_FILE, IndexWriter
+from allears.runtime.selector import CandidateStates, Query
+from allears.runtime.two_stage import TwoStage, two_stage
 
 LEAST_RECALL = 0.98
 MOST_GROWTH = 2.0
@@ -97,11 +97,11 @@ def fresh_model(folder: Path) -> Any:
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
 
+    from allears.models.selection.saved import ModelCard, TorchSelector, build
     from allears.nn.encoder import Encoder
-    from allears.selection.export import export
-    from allears.selection.saved import ModelCard, TorchSelector, build
     from allears.text.layout import Limits
     from allears.text.tokenizer import WordPiece
+    from allears.training.export.ranker import export
 
     torch.manual_seed(0)
     words = sorted({word.strip(".,") for word in MESSAGE.split()})

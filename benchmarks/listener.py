@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from allears.listener import Listener
-from allears.selection.selector import Query
+from allears.runtime.selector import Query
 
 MOST_START = 3.0  # times importing onnxruntime and loading the graphs
 AIMED_MEMORY = 400  # MiB
@@ -111,7 +111,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is broken")
     arguments = parser.parse_args()
-    from allears.selection.bundle import default_bundle
+    from allears.runtime.bundle import default_bundle
 
     folder = default_bundle() if arguments.bundle == "default" else Path(arguments.bundle)
     opened = {"bundle": arguments.bundle, "voice": arguments.voice}

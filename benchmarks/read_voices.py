@@ -27,16 +27,16 @@ from typing import Any
 
 from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.generation.contract import ChoosesStrategy, Prompt
 from allears.listener.contract import Likely, Request
-from allears.listener.safety.review import review
 from allears.listener.senses import EMOTION, mood
 from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
 from allears.listener.unfit import greets
 from allears.listener.voices import Voice, open_voice
 from allears.listener.wording import overlap, words
-from allears.understanding.runtime import OnnxReader
+from allears.runtime.generator import ChoosesStrategy, Prompt
+from allears.runtime.onnx_reader import OnnxReader
+from allears.safety.review import review
 
 HERE = Path(__file__).parent
 CONTEXTS, MARKS = HERE / "voice_contexts.jsonl", HERE / "voice_marks.json"

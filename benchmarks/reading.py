@@ -32,10 +32,10 @@ from rich.table import Table
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.runtime.onnx_reader import OnnxReader
 from allears.text.layout import Tokens
-from allears.understanding.layout import ReadingTokens
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
+from allears.text.reading import Reading
+from allears.text.reading_layout import ReadingTokens
 
 MOST_TIME = 1.2  # of a reading, times a bare pass of the encoder
 TOKENS = 100
@@ -113,14 +113,14 @@ def tiny_bundle(folder: Path) -> Path:
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
 
+    from allears.corpora.heads import HEADS
+    from allears.models.reader import saved
+    from allears.models.selection.saved import ModelCard, TorchSelector
+    from allears.models.selection.saved import build as build_ranker
     from allears.nn.encoder import Encoder
-    from allears.selection.saved import ModelCard, TorchSelector
-    from allears.selection.saved import build as build_ranker
     from allears.text.layout import Limits
     from allears.text.tokenizer import WordPiece
-    from allears.understanding import saved
-    from allears.understanding.export import export_with_reader
-    from allears.understanding.heads import HEADS
+    from allears.training.export.bundle import export_with_reader
 
     torch.manual_seed(0)
     letters = sorted(set("".join(SAID)) - {" "})

@@ -51,11 +51,11 @@ from torch import Tensor
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.models.selection import saved
+from allears.models.selection.cobert import CoBERT
+from allears.models.selection.saved import WORD_MODELS, ModelCard
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
-from allears.selection import saved
-from allears.selection.cobert import CoBERT
-from allears.selection.saved import WORD_MODELS, ModelCard
 from allears.text.layout import Limits, Row, context_rows, flatten, pad_flat, pad_nested, plain_rows
 
 LEAST_SPEED_UP = 8.0  # of CoBERT's scoring over the plain way, on a CPU

@@ -331,8 +331,8 @@ def measure(choices: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], lis
 def encoder_gain(bundle: str, count: int = 16) -> float:
     """How many times cheaper a conversation is for the encoder among `count` than alone."""
     from allears.conversation import Role, Turn
-    from allears.selection.runtime import OnnxSelector
-    from allears.selection.selector import Query
+    from allears.runtime.onnx_selector import OnnxSelector
+    from allears.runtime.selector import Query
 
     with two_cores():
         selector = OnnxSelector.from_bundle(bundle)

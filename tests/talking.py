@@ -8,7 +8,7 @@ from typing import Any
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.memory import Memory
-from allears.understanding.persona.memory import merge
+from allears.personas.memory import merge
 
 ME = "me"
 

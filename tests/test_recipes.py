@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
-from allears.selection import saved
-from allears.selection.saved import ENCODER_MODELS, WORD_MODELS
-from allears.selection.task import NegativeOptions, SelectionTask
+from allears.corpora.heads import HEADS
+from allears.models.selection import saved
+from allears.models.selection.saved import ENCODER_MODELS, WORD_MODELS
+from allears.text.reading import Reading
 from allears.training.recipe import parse, read_recipe
+from allears.training.selection.task import NegativeOptions, SelectionTask
 from allears.training.tasks import make_task
-from allears.understanding.heads import HEADS
-from allears.understanding.reading import Reading
-from allears.understanding.task import UnderstandingTask
+from allears.training.understanding.task import UnderstandingTask
 from tiny_models import tiny_encoder, tiny_tokenizer
 
 RECIPES = sorted((Path(__file__).parent.parent / "recipes").glob("*.toml"))
@@ -46,14 +46,16 @@ def made_up_examples(*_: Any, **__: Any) -> list[Example]:
 def test_its_heads_are_known_and_build_a_reader(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "allears.understanding.building"
+    module = "allears.training.understanding.building"
     monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder(num_hidden_layers=12))
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
     monkeypatch.setattr(
-        "allears.understanding.heads.Head.read", lambda self, *_, **__: [Reading(turns, (self.labels[0],))]
+        "allears.corpora.heads.Head.read", lambda self, *_, **__: [Reading(turns, (self.labels[0],))]
     )
-    monkeypatch.setattr("allears.understanding.task.ordinary_turns", lambda *_, **__: ["my cat was lost"])
+    monkeypatch.setattr(
+        "allears.training.understanding.task.ordinary_turns", lambda *_, **__: ["my cat was lost"]
+    )
     recipe = read_recipe(path)
     model, heads = dict(recipe.tables["model"]), dict(recipe.tables["heads"])
     if model.pop("start", ""):
@@ -72,7 +74,7 @@ def test_its_heads_are_known_and_build_a_reader(
 
 @recipes_of("selection")
 def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = "allears.selection.task"
+    module = "allears.training.selection.task"
     monkeypatch.setattr(f"{module}.split_examples", made_up_examples)
     monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder())
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))

@@ -9,21 +9,21 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from allears.conversation import Role, Turn
-from allears.generation.saved import GeneratorCard
-from allears.generation.saved import build as build_generator
-from allears.generation.torch_generator import TorchGenerator
+from allears.corpora.heads import head
+from allears.models.extractor.saved import ExtractorCard, TorchExtractor
+from allears.models.extractor.saved import build as build_extractor
+from allears.models.generation.saved import GeneratorCard
+from allears.models.generation.saved import build as build_generator
+from allears.models.generation.torch_generator import TorchGenerator
+from allears.models.reader.saved import ReaderCard, TorchReader
+from allears.models.reader.saved import build as build_reader
+from allears.models.selection import saved
+from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.nn.encoder import Encoder
-from allears.selection import saved
-from allears.selection.saved import ModelCard, TorchSelector
-from allears.selection.selector import Query
+from allears.personas.lengths import Lengths
+from allears.runtime.selector import Query
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
-from allears.understanding.heads import head
-from allears.understanding.persona.lengths import Lengths
-from allears.understanding.persona.saved import ExtractorCard, TorchExtractor
-from allears.understanding.persona.saved import build as build_extractor
-from allears.understanding.saved import ReaderCard, TorchReader
-from allears.understanding.saved import build as build_reader
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 WORDS = ["my", "your", "the", "a", "cat", "dog", "boat", "house", "job", "friend", "is", "was", "lost", "sad"]

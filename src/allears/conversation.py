@@ -8,7 +8,7 @@ One idea, one name: every corpus reader maps its own words onto `Role`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -92,6 +92,47 @@ class Example:
     labels: Mapping[str, Any] = field(default_factory=dict)
     conversation_id: str = ""
 
+
+Context = str | Turn | Sequence[str | Turn | Mapping[str, Any]]
+"""How a conversation may be given: see `as_turns`."""
+
+
+def as_turns(context: Context) -> tuple[Turn, ...]:
+    """A conversation as turns. Raises `ValueError` where it is none.
+
+    A text is one message of the seeker's. In a list of texts the speakers take turns and the last one is the seeker's.
+    Dictionaries are OpenAI-style messages: `user` is the seeker, `assistant` the supporter; `system` ones are left out.
+    """
+    if isinstance(context, str):
+        return (Turn(Role.SEEKER, context),)
+    if isinstance(context, Turn):
+        return (context,)
+    turns: list[Turn] = []
+    for place, item in enumerate(context):
+        if isinstance(item, Turn):
+            turns.append(item)
+        elif isinstance(item, str):
+            seeker = (len(context) - place) % 2 == 1
+            turns.append(Turn(Role.SEEKER if seeker else Role.SUPPORTER, item))
+        elif isinstance(item, Mapping):
+            role, text = item.get("role"), item.get("content")
+            if role not in _OPENAI_ROLES or not isinstance(text, str):
+                raise ValueError(
+                    f"message {place + 1} must have a role (user, assistant or system) and a content that is a text"
+                )
+            speaker = _OPENAI_ROLES[role]
+            if speaker is not None:
+                turns.append(Turn(speaker, text))
+        else:
+            raise ValueError(
+                f"turn {place + 1} must be a text, a Turn or a message, got {type(item).__name__}"
+            )
+    if not turns:
+        raise ValueError("there is no turn to answer")
+    return tuple(turns)
+
+
+_OPENAI_ROLES = {"user": Role.SEEKER, "assistant": Role.SUPPORTER, "system": None}
 
 # --- JSON. Written out by hand: it is faster than dataclasses.asdict and says which field is wrong.
 

@@ -4,6 +4,25 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+__all__ = [
+    "DAILY_ACTS",
+    "DAILY_EMOTIONS",
+    "ED_EMOTIONS",
+    "ED_GROUPS",
+    "ED_GROUP_OF",
+    "GO_EMOTIONS",
+    "INTENTS",
+    "LEVELS",
+    "MECHANISMS",
+    "NEGATIVE",
+    "POLARITIES",
+    "POLARITY_OF",
+    "POSITIVE",
+    "RISKS",
+    "STRATEGIES",
+    "TOPICS",
+]
+
 # EmpatheticDialogues: the emotion that a conversation is grounded in.
 ED_EMOTIONS = (
     "afraid", "angry", "annoyed", "anticipating", "anxious", "apprehensive", "ashamed", "caring",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from allears.generation import saved
-from allears.understanding.export import export_together
+from allears.models.generation import saved
+from allears.training.export.bundle import export_together
 from tiny_models import tiny_selector, tiny_voice
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "generation.py"

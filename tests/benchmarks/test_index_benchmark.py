@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from allears.selection.export import export
+from allears.training.export.ranker import export
 from tiny_models import tiny_selector
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "index.py"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from allears.selection.saved import ENCODER_MODELS, WORD_MODELS
+from allears.models.selection.saved import ENCODER_MODELS, WORD_MODELS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "selection.py"
 TINY = ["--small", "--candidates", "4", "--contexts", "2", "--repeats", "1", "--threads", "1", "--json"]

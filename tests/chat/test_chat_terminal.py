@@ -17,8 +17,8 @@ from allears.chat.session import ME, ChatSession
 from allears.chat.terminal import Terminal
 from allears.errors import AllearsError
 from allears.listener.contract import Responder
-from allears.listener.safety.replies import help_for
 from allears.memory import Memory
+from allears.safety.replies import help_for
 from scripted_listener import SAID, ScriptedListener
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D = "\r", "\x1b\r", "\x03", "\x04"

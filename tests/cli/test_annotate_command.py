@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from allears.corpora import read
-from allears.understanding.annotation_file import card_of, part_of
+from allears.evaluation.annotation_file import card_of, part_of
 from command_line import Run
 from made_up_corpora import ED_INTENTS, EPITOME, ESCONV, PEC
 from training_fixtures import corpus_root  # noqa: F401 - fixture
@@ -61,7 +61,7 @@ def test_intents_and_mechanisms_are_added_one_after_the_other(run: Run, tmp_path
 
 def test_a_bundle_annotates_and_another_one_does_not_finish_its_file(run: Run, tmp_path: Path):
     from allears import __version__
-    from allears.understanding.export import export_with_reader
+    from allears.training.export.bundle import export_with_reader
     from tiny_models import tiny_reader, tiny_selector
 
     selector = tiny_selector(tmp_path / "run")
@@ -132,9 +132,9 @@ def test_what_cannot_be_annotated_is_one_sentence(
     root = ESCONV.write(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     if "{reader}" in arguments:
-        from allears.text.layout import Limits
-        from allears.understanding import saved
         from allears.labels import ED_EMOTIONS
+        from allears.models.reader import saved
+        from allears.text.layout import Limits
         from tiny_models import tiny_encoder, tiny_tokenizer
 
         encoder = tiny_encoder()

@@ -12,8 +12,8 @@ sys.path.append(str(Path(__file__).parents[1] / "generation"))
 
 from empathetic_models import small_empathetic
 
-from allears.generation.empathetic_saved import save_empathetic
 from allears.labels import ED_EMOTIONS
+from allears.models.generation.empathetic_saved import save_empathetic
 from command_line import Run
 from made_up_corpora import ED_HEADER, write_bytes
 

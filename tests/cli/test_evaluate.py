@@ -10,10 +10,10 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from allears.models.selection import saved
+from allears.models.selection.bi_encoder import BiEncoder
+from allears.models.selection.cobert import CoBERT
 from allears.nn.encoder import Encoder
-from allears.selection import saved
-from allears.selection.bi_encoder import BiEncoder
-from allears.selection.cobert import CoBERT
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
 from command_line import Answer, Run

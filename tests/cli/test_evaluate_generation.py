@@ -14,10 +14,10 @@ sys.path.append(str(Path(__file__).parents[1] / "generation"))
 from generator_models import small_generator, write_support_corpora
 
 from allears.conversation import Conversation
-from allears.generation import saved
 from allears.listener.contract import Reply, Why
 from allears.listener.listener import Listener
-from allears.understanding.export import export_together
+from allears.models.generation import saved
+from allears.training.export.bundle import export_together
 from tiny_models import tiny_selector, tiny_voice
 
 

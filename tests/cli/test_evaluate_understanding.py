@@ -12,7 +12,7 @@ import pytest
 
 from allears.cli import main
 from allears.cli.output import console, errors
-from allears.understanding.heads import HEADS
+from allears.corpora.heads import HEADS
 from made_up_corpora import ESCONV
 from training_fixtures import corpus_root  # noqa: F401 - fixture
 
@@ -47,9 +47,9 @@ def made_up(corpus_root: Path) -> Path:  # noqa: F811
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained reader of three heads."""
     torch = pytest.importorskip("torch")
+    from allears.corpora.heads import head
+    from allears.models.reader import saved
     from allears.text.layout import Limits
-    from allears.understanding import saved
-    from allears.understanding.heads import head
     from tiny_models import tiny_encoder, tiny_tokenizer
 
     torch.manual_seed(0)
@@ -140,7 +140,7 @@ def test_a_file_of_ones_own_is_measured(run: Run, reader: Path, tmp_path: Path):
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained ranker and reader on one encoder, exported."""
     pytest.importorskip("torch")
-    from allears.understanding.export import export_with_reader
+    from allears.training.export.bundle import export_with_reader
     from tiny_models import tiny_reader, tiny_selector
 
     folder = tmp_path_factory.mktemp("bundle")
@@ -159,7 +159,7 @@ def test_a_bundle_is_measured(run: Run, made_up: Path, bundle: Path):
 def test_the_bundle_that_ships_with_allears_is_measured_when_none_is_named(
     run: Run, made_up: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("allears.selection.loading.files", lambda package: bundle.parents[1])
+    monkeypatch.setattr("allears.runtime.bundle.files", lambda package: bundle.parents[1])
     named = json.loads(run("ed-emotion", "default", "--root", made_up, "--json")[1])
     assert json.loads(run("ed-emotion", "--root", made_up, "--json")[1]) == named
     assert named["model"] == "default"
@@ -168,7 +168,7 @@ def test_the_bundle_that_ships_with_allears_is_measured_when_none_is_named(
 
 
 def test_an_install_without_a_bundle_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.selection.loading.files", lambda package: tmp_path)
+    monkeypatch.setattr("allears.runtime.bundle.files", lambda package: tmp_path)
     code, _, err = run("ed-emotion")
     assert code == 2
     assert "this install carries no default bundle" in err

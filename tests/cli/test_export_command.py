@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from allears.conversation import Role, Turn
-from allears.generation import saved as voices
-from allears.generation.contract import Prompt
-from allears.generation.decoding import Settings
-from allears.generation.loading import load_generator
-from allears.selection import saved as rankers
-from allears.selection.runtime import OnnxSelector
-from allears.understanding import saved
-from allears.understanding.persona import saved as extractors
-from allears.understanding.persona.runtime import OnnxExtractor
-from allears.understanding.runtime import OnnxReader
+from allears.decoding import Settings
+from allears.models.extractor import saved as extractors
+from allears.models.generation import saved as voices
+from allears.models.generation.loading import load_generator
+from allears.models.reader import saved
+from allears.models.selection import saved as rankers
+from allears.runtime.generator import Prompt
+from allears.runtime.onnx_extractor import OnnxExtractor
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
 from command_line import Run
 from tiny_models import tiny_extractor, tiny_reader, tiny_selector, tiny_voice
 
@@ -200,7 +200,7 @@ def test_a_folder_without_a_model_is_one_sentence(run: Run, tmp_path: Path):
 def test_without_the_training_install_it_says_what_to_install(
     run: Run, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for module in ("allears.understanding.export", "allears.understanding.persona.export"):
+    for module in ("allears.training.export.bundle", "allears.training.export.extractor"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
     code, _, err = run("export", trained, "--out", tmp_path / "bundle")

@@ -13,8 +13,8 @@ sys.path.append(str(Path(__file__).parents[1] / "generation"))
 from generator_models import small_generator, write_support_corpora
 
 from allears.corpora import read
-from allears.generation import saved
-from allears.understanding.annotation_file import part_of
+from allears.evaluation.annotation_file import part_of
+from allears.models.generation import saved
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(generate, tmp_path, monkeypatch)
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
     assert generate(whole, "--seed", 3).code == 0
     monkeypatch.setattr("allears.cli.generate.AT_ONCE", 5)
-    from allears.generation.written import WriteResponses
+    from allears.evaluation.written import WriteResponses
 
     write, calls = WriteResponses.__call__, 0
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from allears.selection.candidates import read_candidates
-from allears.selection.export import export
-from allears.selection.index import CandidateIndex
+from allears.runtime.candidates import read_candidates
+from allears.runtime.index import CandidateIndex
+from allears.training.export.ranker import export
 from command_line import Answer, Run
 from tiny_models import RESPONSES, tiny_selector
 

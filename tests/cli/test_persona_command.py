@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from allears.selection.bundle import BundleCard, SideWeights
+from allears.runtime.bundle import BundleCard, SideWeights
 from allears.text.layout import Limits
 from command_line import Run
 from made_up_corpora import MSC
@@ -98,7 +98,7 @@ def bare_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "bundle"
     folder.mkdir()
     BundleCard("cobert", {}, Limits(), SideWeights((), ()), 1.0, 8, "int8", "0").write(folder)
-    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: folder)
+    monkeypatch.setattr("allears.runtime.bundle.default_bundle", lambda: folder)
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from allears.conversation import PersonaSentence, Role, Turn
 from allears.corpora import CorpusError, read
-from allears.corpora.esconv import STRATEGIES
+from allears.labels import STRATEGIES
 from made_up_corpora import (
     ESCONV,
     ESCONV_FAILED,

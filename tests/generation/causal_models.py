@@ -9,11 +9,11 @@ import torch
 from generator_models import THINGS, talks
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from allears.generation import causal_model
-from allears.generation.causal import CausalGenerator
-from allears.generation.causal_dataset import CausalDataset
-from allears.generation.causal_model import LoadedCausal, TorchRuntime
-from allears.generation.examples import GenerationExample
+from allears.models.generation import causal_model
+from allears.models.generation.causal_dataset import CausalDataset
+from allears.models.generation.causal_model import LoadedCausal, TorchRuntime
+from allears.models.generation.examples import GenerationExample
+from allears.runtime.causal import CausalGenerator
 from allears.text.layout import Limits
 
 TEMPLATE = (

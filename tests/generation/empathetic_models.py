@@ -8,14 +8,14 @@ from typing import Any
 import torch
 
 from allears.conversation import Role, Turn
-from allears.generation.contract import Prompt
-from allears.generation.empathetic import EmpatheticBatch, Learning
-from allears.generation.empathetic_data import EmpatheticDataset
-from allears.generation.empathetic_generator import EmpatheticGenerator
-from allears.generation.empathetic_saved import EmpatheticCard, build_empathetic, word_vocabulary
-from allears.generation.examples import GenerationExample, ResponseLabels
-from allears.text.layout import Limits
 from allears.labels import DAILY_ACTS, ED_EMOTIONS, INTENTS
+from allears.models.generation.empathetic import EmpatheticBatch, Learning
+from allears.models.generation.empathetic_data import EmpatheticDataset
+from allears.models.generation.empathetic_generator import EmpatheticGenerator
+from allears.models.generation.empathetic_saved import EmpatheticCard, build_empathetic, word_vocabulary
+from allears.models.generation.examples import GenerationExample, ResponseLabels
+from allears.runtime.generator import Prompt
+from allears.text.layout import Limits
 
 SMALL = {"size": 24, "layers": 1, "heads": 2, "inner": 32, "dropout": 0.0}
 LISTENERS = {"listener_depth": 8, "listener_inner": 16}

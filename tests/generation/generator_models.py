@@ -11,13 +11,13 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from allears.conversation import Role, Turn
-from allears.generation import saved
-from allears.generation.contract import STRATEGIES, Prompt
-from allears.generation.dataset import GenerationDataset
-from allears.generation.examples import GenerationExample
-from allears.generation.saved import GeneratorCard
-from allears.generation.torch_generator import TorchGenerator
+from allears.models.generation import saved
+from allears.models.generation.dataset import GenerationDataset
+from allears.models.generation.examples import GenerationExample
+from allears.models.generation.saved import GeneratorCard
+from allears.models.generation.torch_generator import TorchGenerator
 from allears.nn.encoder import Encoder
+from allears.runtime.generator import STRATEGIES, Prompt
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
 

@@ -11,13 +11,13 @@ from causal_models import fresh_adapter, save_language_model, torch_generator
 from generator_models import talks
 from safetensors.numpy import load_file, save_file
 
+from allears.decoding import PAL_ALPHAS, Settings
 from allears.errors import AllearsError
-from allears.generation import causal_model
-from allears.generation.adapter_file import pack, read_adapter, unpack, write_adapter
-from allears.generation.causal_export import export_adapter
-from allears.generation.causal_model import LoadedCausal
-from allears.generation.causal_onnx import open_adapted
-from allears.generation.decoding import PAL_ALPHAS, Settings
+from allears.models.generation import causal_model
+from allears.models.generation.causal_model import LoadedCausal
+from allears.runtime.adapter_file import pack, read_adapter, unpack, write_adapter
+from allears.runtime.causal_onnx import open_adapted
+from allears.training.export.adapter import export_adapter
 from command_line import Run, run  # noqa: F401  # a fixture
 
 
@@ -231,7 +231,7 @@ def test_an_adapter_is_exported_without_torch(trained, tmp_path):
     import subprocess
 
     code = (
-        "import sys; from allears.generation.causal_export import export_adapter; "
+        "import sys; from allears.training.export.adapter import export_adapter; "
         f"export_adapter({str(trained)!r}, {str(tmp_path / 'shipped')!r}); "
         "assert not {'torch', 'transformers', 'peft'} & set(sys.modules)"
     )

@@ -17,21 +17,21 @@ import torch
 from generator_models import dataset_for, learn, small_generator, talk_tokenizer, talks
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import STRATEGIES, ChoosesStrategy, Prompt
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
-from allears.generation.export import add_voice
-from allears.generation.loading import load_generator
-from allears.generation.onnx_generator import OnnxGenerator, Source
-from allears.generation.torch_generator import TorchGenerator
-from allears.selection import onnx_weights
-from allears.selection.bundle import BundleCard, BundleFile
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
-from allears.selection.saved import ModelCard, TorchSelector
-from allears.selection.saved import build as build_ranker
+from allears.models.generation.loading import load_generator
+from allears.models.generation.torch_generator import TorchGenerator
+from allears.models.selection.saved import ModelCard, TorchSelector
+from allears.models.selection.saved import build as build_ranker
+from allears.runtime import onnx_weights
+from allears.runtime.bundle import BundleCard, BundleFile
+from allears.runtime.generator import STRATEGIES, ChoosesStrategy, Prompt
+from allears.runtime.onnx_generator import OnnxGenerator, Source
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.text.layout import Limits
-from allears.understanding.export import export_together
+from allears.training.export.bundle import export_together
+from allears.training.export.ranker import export
+from allears.training.export.voice import add_voice
 
 EXAMPLES = talks(16)
 GREEDY = Settings(method="greedy")
@@ -450,8 +450,8 @@ def test_the_bundled_voice_needs_no_torch(made: Path):
     code = (
         "import sys\n"
         "from allears.conversation import Role, Turn\n"
-        "from allears.generation.contract import Prompt\n"
-        "from allears.generation.loading import load_generator\n"
+        "from allears.runtime.generator import Prompt\n"
+        "from allears.models.generation.loading import load_generator\n"
         f"voice = load_generator({str(made / 'int8')!r})\n"
         "print(voice.generate([Prompt((Turn(Role.SEEKER, 'i lost my boat'),), ('i have a cat.',))])[0][0].strategy)\n"
         "assert not {'torch', 'transformers', 'pandas', 'onnx'} & set(sys.modules)\n"

@@ -11,7 +11,7 @@ from decoding_models import END, CachedDecoder
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from allears.generation.decoding import (
+from allears.decoding import (
     beam_search,
     diverse_beam_search,
     greedy,

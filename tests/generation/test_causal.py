@@ -12,14 +12,14 @@ from causal_models import LIMITS, fresh_adapter, learn_by_heart, save_language_m
 from generator_models import talks
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings, TwoBranches
 from allears.errors import AllearsError
-from allears.generation import causal_model
-from allears.generation.causal import CausalGenerator
-from allears.generation.causal_model import LoadedCausal
-from allears.generation.causal_onnx import OnnxRuntime, open_adapted
-from allears.generation.contract import STRATEGIES, ChoosesStrategy, Prompt
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings, TwoBranches
-from allears.generation.loading import load_generator
+from allears.models.generation import causal_model
+from allears.models.generation.causal_model import LoadedCausal
+from allears.models.generation.loading import load_generator
+from allears.runtime.causal import CausalGenerator
+from allears.runtime.causal_onnx import OnnxRuntime, open_adapted
+from allears.runtime.generator import STRATEGIES, ChoosesStrategy, Prompt
 
 GREEDY = Settings(method="greedy", longest=24)
 
@@ -133,11 +133,11 @@ def test_both_branches_give_exactly_equation_6(generator):
 
 
 def test_the_graph_computes_what_torch_computes(found, runtimes, tmp_path):
-    from allears.generation.adapter_file import read_adapter
-    from allears.generation.llama import read_llama, with_adapter
-    from allears.generation.llama_graph import llama_graph
-    from allears.selection.onnx_weights import save
-    from allears.selection.runtime import open_graph
+    from allears.runtime.adapter_file import read_adapter
+    from allears.runtime.llama import read_llama, with_adapter
+    from allears.runtime.llama_graph import llama_graph
+    from allears.runtime.onnx_selector import open_graph
+    from allears.runtime.onnx_weights import save
 
     causal_model.save(tmp_path, found.model, found.card)
     learned = read_adapter(tmp_path / "model.safetensors")
@@ -252,7 +252,7 @@ def test_only_the_adapter_is_saved_and_it_writes_the_same(found, folder):
 
 def test_a_second_opening_makes_nothing_anew(folder, tmp_path, monkeypatch):
     first = open_adapted(folder, cache=tmp_path)
-    from allears.generation import causal_onnx
+    from allears.runtime import causal_onnx
 
     def refuse(*_):
         raise AssertionError("made again")
@@ -315,7 +315,7 @@ def test_other_kinds_of_language_models_learn_and_write_in_torch(base, tmp_path)
 
 
 def test_the_voice_says_what_it_lacks(monkeypatch, tmp_path, folder):
-    from allears.generation import causal, language_models
+    from allears.runtime import causal, language_models
 
     monkeypatch.setattr(causal, "SMOLLM2_FOLDER", tmp_path)
     assert "carries no adapter for the voice smollm2" in causal.smollm2_missing()
@@ -331,9 +331,9 @@ def test_the_voice_needs_no_torch(folder, tmp_path):
     import sys
 
     code = (
-        "import sys; from pathlib import Path; import allears.generation.causal, allears.generation.loading; "
+        "import sys; from pathlib import Path; import allears.runtime.causal, allears.models.generation.loading; "
         "assert not {'torch', 'transformers', 'onnx', 'onnxruntime'} & set(sys.modules); "
-        "from allears.generation.causal_onnx import open_adapted; "
+        "from allears.runtime.causal_onnx import open_adapted; "
         f"open_adapted({str(folder)!r}, cache=Path({str(tmp_path)!r})); "
         "assert not {'torch', 'transformers', 'peft'} & set(sys.modules)"
     )
@@ -341,8 +341,9 @@ def test_the_voice_needs_no_torch(folder, tmp_path):
 
 
 def test_the_real_weights_are_cut_into_tokens_as_transformers_does():
-    from allears.generation.language_models import SMOLLM2, load_chat_tokenizer, smollm2_file
-    from allears.generation.llama import LlamaTokenizer, read_llama
+    from allears.models.language_models import load_chat_tokenizer
+    from allears.runtime.language_models import SMOLLM2, smollm2_file
+    from allears.runtime.llama import LlamaTokenizer, read_llama
 
     try:
         smollm2_file()

@@ -10,10 +10,10 @@ import torch
 from causal_models import save_language_model
 from generator_models import talks, write_support_corpora
 
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation.causal_task import CausalTask
-from allears.generation.decoding import Settings
-from allears.generation.loading import load_generator
+from allears.models.generation.loading import load_generator
+from allears.training.generation.causal_task import CausalTask
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task

@@ -10,9 +10,9 @@ from generator_models import talks
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.generation.chat_layout import SILENCE, SYSTEM, ChatFrames, ChatLayout, frames_of
-from allears.generation.contract import STRATEGIES, Prompt
-from allears.generation.language_models import load_chat_tokenizer
+from allears.models.language_models import load_chat_tokenizer
+from allears.runtime.chat_layout import SILENCE, SYSTEM, ChatFrames, ChatLayout, frames_of
+from allears.runtime.generator import STRATEGIES, Prompt
 
 WORDS = 420
 CHATML = ChatFrames(

@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allears.conversation import Role, Turn
+from allears.decoding import Settings, decoding
 from allears.errors import AllearsError
-from allears.generation.consensus import (
+from allears.models.generation.reader_chooses import ReaderChooses
+from allears.runtime.consensus import (
     PAIR_SHARE,
     RANKER_WEIGHT,
     WORD_PRICE,
@@ -23,9 +25,7 @@ from allears.generation.consensus import (
     draws_for,
     most_agreed,
 )
-from allears.generation.contract import Generated, Likelihood, Prompt
-from allears.generation.decoding import Settings, decoding
-from allears.generation.reader_chooses import ReaderChooses
+from allears.runtime.generator import Generated, Likelihood, Prompt
 
 
 def reply(text: str) -> Generated:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from decoding_models import END, Chain
 
-from allears.errors import AllearsError
-from allears.generation.decoding import (
+from allears.decoding import (
     PAL_SETTINGS,
     Settings,
     at_least,
@@ -23,6 +22,7 @@ from allears.generation.decoding import (
     top_p,
     write,
 )
+from allears.errors import AllearsError
 
 NO_LIMITS: dict[str, Any] = {"longest": 7, "shortest": 0}
 SHARED: dict[str, Any] = {"end": END, "limit": 7}

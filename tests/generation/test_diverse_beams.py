@@ -10,7 +10,7 @@ import pytest
 import torch
 from decoding_models import END, Chain
 
-from allears.generation.decoding import beam_search, diverse_beam_search, interleaved
+from allears.decoding import beam_search, diverse_beam_search, interleaved
 
 SHARED: dict[str, Any] = {"end": END, "limit": 6}
 

@@ -12,20 +12,20 @@ from typer.testing import CliRunner
 
 from allears.cli import app
 from allears.conversation import Role, Turn
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation.contract import Prompt
-from allears.generation.decoding import Settings
-from allears.generation.emotion_vectors import emotion_vectors
-from allears.generation.empathetic_generator import EmpatheticGenerator
-from allears.generation.empathetic_saved import (
+from allears.evaluation.emotion_vectors import emotion_vectors
+from allears.labels import ED_EMOTIONS
+from allears.models.generation.empathetic_generator import EmpatheticGenerator
+from allears.models.generation.empathetic_saved import (
     EmpatheticCard,
     build_empathetic,
     save_empathetic,
     word_vocabulary,
 )
-from allears.generation.saved import load
+from allears.models.generation.saved import load
+from allears.runtime.generator import Prompt
 from allears.text.layout import Limits
-from allears.labels import ED_EMOTIONS
 
 SAID = "the rain came in through the roof again"
 LIMITS = Limits(context_tokens=24, first_turn_tokens=20, turn_tokens=20, response_tokens=12)

@@ -7,12 +7,12 @@ from empathetic_models import LIMITS, felt_talks
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora import ExampleRule
-from allears.generation.contract import Prompt
-from allears.generation.empathetic import NOT_KNOWN
-from allears.generation.empathetic_data import EmpatheticDataset, Layout
-from allears.generation.empathetic_saved import word_vocabulary
-from allears.generation.examples import GenerationExample, conversation_examples
 from allears.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUPS, INTENTS, MECHANISMS
+from allears.models.generation.empathetic import NOT_KNOWN
+from allears.models.generation.empathetic_data import EmpatheticDataset, Layout
+from allears.models.generation.empathetic_saved import word_vocabulary
+from allears.models.generation.examples import GenerationExample, conversation_examples
+from allears.runtime.generator import Prompt
 
 ALL = ExampleRule(context_turns=None)
 
@@ -127,7 +127,7 @@ class Proud:
 
 @pytest.mark.parametrize(("count", "front"), [(1, ["proud"]), (2, ["proud", "joyful"])])
 def test_labels_stand_in_front_of_the_context(count, front):
-    from allears.generation.prepend import Prepend
+    from allears.models.generation.prepend import Prepend
 
     examples = felt_talks(4)
     prepend = Prepend("emotion", count, "made up", Proud())
@@ -144,7 +144,7 @@ def test_labels_stand_in_front_of_the_context(count, front):
 
 
 def test_retrieval_models_read_labels_in_contexts_and_candidates():
-    from allears.generation.prepend import Prepend
+    from allears.models.generation.prepend import Prepend
 
     prepend = Prepend("emotion", 2, "made up", Proud())
     assert prepend.in_front(["well done"]) == ["proud joyful well done"]

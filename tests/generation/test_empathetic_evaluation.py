@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from empathetic_models import felt_talks, small_empathetic
 
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation.contract import Generated, Likelihood
-from allears.generation.decoding import Settings
-from allears.generation.evaluate import evaluate_generation, reply_spread
+from allears.evaluation.generation import evaluate_generation, reply_spread
 from allears.labels import ED_EMOTIONS, ED_GROUPS, POSITIVE
+from allears.runtime.generator import Generated, Likelihood
 
 
 class Knowing:
@@ -95,7 +95,7 @@ def all_emotions():
 
 @pytest.mark.parametrize("name", ["moel", "modmoel all"])
 def test_listeners_are_scored_on_every_emotion(name: str, tmp_path: Path):
-    from allears.generation.listeners import listeners, save_listeners_picture
+    from allears.evaluation.moel_listeners import listeners, save_listeners_picture
 
     found = listeners(small_empathetic(name), all_emotions(), each=1)
     assert found.likelihood.shape == found.attention.shape == (32, 32)
@@ -111,8 +111,8 @@ def test_listeners_are_scored_on_every_emotion(name: str, tmp_path: Path):
 def test_listeners_that_learned_their_emotion_are_told_from_those_that_did_not():
     from empathetic_models import learn_by_heart
 
-    from allears.generation.empathetic import Learning
-    from allears.generation.listeners import listeners
+    from allears.evaluation.moel_listeners import listeners
+    from allears.models.generation.empathetic import Learning
 
     generator, examples = small_empathetic("moel"), felt_talks(6)
     before = listeners(generator, [*all_emotions(), *examples], each=50).gain
@@ -123,7 +123,7 @@ def test_listeners_that_learned_their_emotion_are_told_from_those_that_did_not()
 
 
 def test_other_generators_have_no_listeners():
-    from allears.generation.listeners import listeners
+    from allears.evaluation.moel_listeners import listeners
 
     with pytest.raises(AllearsError, match="only MoEL and ModMoEL have listeners"):
         listeners(small_empathetic("multitask"), felt_talks(2))

@@ -9,9 +9,9 @@ import torch
 import torch.nn.functional as F
 from empathetic_models import MODELS, batch_of, felt_talks, learn_by_heart, small_empathetic
 
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation.decoding import Settings
-from allears.generation.empathetic import (
+from allears.models.generation.empathetic import (
     NOT_KNOWN,
     Learning,
     before,
@@ -19,7 +19,7 @@ from allears.generation.empathetic import (
     parameter_count,
     response_loss,
 )
-from allears.generation.moel import mixture, with_gold
+from allears.models.generation.moel import mixture, with_gold
 from allears.nn.weights import load_alike
 
 every_model = pytest.mark.parametrize("name", MODELS)
@@ -79,7 +79,7 @@ def test_writing_with_a_cache_says_what_reading_all_at_once_says(name):
 
 @every_model
 def test_beam_search_with_a_cache_finds_what_it_finds_without(name):
-    from allears.generation.decoding import beam_search
+    from allears.decoding import beam_search
 
     generator, examples = small_empathetic(name), felt_talks(4)
     learn_by_heart(generator, examples, steps=15)  # so that hypotheses differ

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation import saved
-from allears.generation.contract import NamesEmotion
-from allears.generation.decoding import Settings
-from allears.generation.empathetic import parameter_count
-from allears.generation.empathetic_saved import EMPATHETIC_MODELS, empathetic_class
-from allears.generation.empathetic_task import PAPER_VOCABULARY, EmpatheticTask
+from allears.labels import ED_EMOTIONS, MECHANISMS
+from allears.models.generation import saved
+from allears.models.generation.empathetic import parameter_count
+from allears.models.generation.empathetic_saved import EMPATHETIC_MODELS, empathetic_class
+from allears.runtime.generator import NamesEmotion
+from allears.training.generation.empathetic_task import PAPER_VOCABULARY, EmpatheticTask
 from allears.training.loop import train
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
-from allears.labels import ED_EMOTIONS, MECHANISMS
 from made_up_corpora import ED_HEADER, json_lines, write_bytes
 from resuming import failing_after
 
@@ -94,8 +94,8 @@ class Quiet:
 
 @pytest.fixture
 def task(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.generation.prepend.load_reading_model", lambda *_, **__: Nobody())
-    monkeypatch.setattr("allears.generation.beside.FrozenReader", Quiet)
+    monkeypatch.setattr("allears.models.generation.prepend.load_reading_model", lambda *_, **__: Nobody())
+    monkeypatch.setattr("allears.models.generation.beside.FrozenReader", Quiet)
 
     def make(name: str, *changes: str, folder: str = "run"):
         recipe = read_recipe(RECIPES / f"{name}.toml", [*TINY, f"data.root={root}"])
@@ -126,7 +126,7 @@ def test_every_recipe_trains_its_model_and_is_measured(path: Path, task, tmp_pat
 
 @pytest.mark.parametrize("name", PAPER_SIZES)
 def test_it_is_as_large_as_the_paper_says(name: str) -> None:
-    from allears.generation.empathetic_saved import EmpatheticCard, build_empathetic
+    from allears.models.generation.empathetic_saved import EmpatheticCard, build_empathetic
     from allears.text.layout import Limits
 
     model = read_recipe(RECIPES / f"{name}.toml").tables["model"]

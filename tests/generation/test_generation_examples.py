@@ -19,10 +19,10 @@ from generator_models import (
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora import ExampleRule
 from allears.errors import AllearsError
-from allears.generation.contract import Prompt
-from allears.generation.examples import conversation_examples, known_persona, read_examples
-from allears.generation.filtering import fit_to_learn, reader_filter
-from allears.generation.layout import PersonaPlace, prompt_rows
+from allears.models.generation.examples import conversation_examples, known_persona, read_examples
+from allears.models.generation.filtering import fit_to_learn, reader_filter
+from allears.runtime.generator import Prompt
+from allears.runtime.prompt_layout import PersonaPlace, prompt_rows
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
 ALL = ExampleRule(context_turns=None, respondent=None)

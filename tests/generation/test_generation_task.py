@@ -9,11 +9,11 @@ import pytest
 import torch
 from generator_models import save_talk_encoder, talks, write_support_corpora
 
+from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.generation import saved
-from allears.generation.decoding import Settings
-from allears.generation.saved import MODELS
-from allears.generation.task import GenerationTask
+from allears.models.generation import saved
+from allears.models.generation.saved import MODELS
+from allears.training.generation.task import GenerationTask
 from allears.training.loop import parameter_groups, train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task

@@ -9,12 +9,12 @@ import torch
 from generator_models import LIMITS, dataset_for, learn, small_generator, talks
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
 from allears.errors import AllearsError
-from allears.generation import saved
-from allears.generation.contract import STRATEGIES, ChoosesStrategy, Prompt
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
-from allears.generation.loading import load_generator
-from allears.generation.torch_generator import TorchGenerator
+from allears.models.generation import saved
+from allears.models.generation.loading import load_generator
+from allears.models.generation.torch_generator import TorchGenerator
+from allears.runtime.generator import STRATEGIES, ChoosesStrategy, Prompt
 
 GREEDY = Settings(method="greedy")
 NAMES = ["pal", "joint", "hard_prompt", "misc"]
@@ -207,8 +207,9 @@ def test_the_contract_needs_no_torch():
     import sys
 
     code = (
-        "import sys; import allears.generation.contract, allears.generation.layout, allears.generation.examples, "
-        "allears.generation.spelling, allears.generation.evaluate, allears.generation.loading; "
+        "import sys; import allears.runtime.generator, allears.runtime.prompt_layout, "
+        "allears.models.generation.examples, "
+        "allears.runtime.spelling, allears.evaluation.generation, allears.models.generation.loading; "
         "assert not {'torch', 'transformers'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -218,7 +219,7 @@ def test_a_run_opens_in_an_install_without_a_bundle(tmp_path, monkeypatch):
     def none_here() -> None:
         raise AllearsError("this install carries no default bundle")
 
-    monkeypatch.setattr("allears.generation.loading.default_bundle", none_here)
+    monkeypatch.setattr("allears.models.generation.loading.default_bundle", none_here)
     generator = small_generator(tmp_path, "joint")
     saved.save(tmp_path / "run", generator.module, generator.card, generator.tokenizer)
     assert load_generator(tmp_path / "run").card.name == "joint"

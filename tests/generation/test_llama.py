@@ -9,8 +9,9 @@ import pytest
 from causal_models import save_language_model
 
 from allears.errors import AllearsError
-from allears.generation.language_models import load_chat_tokenizer, place_of
-from allears.generation.llama import LlamaTokenizer, read_llama, with_adapter
+from allears.models.language_models import load_chat_tokenizer
+from allears.runtime.language_models import place_of
+from allears.runtime.llama import LlamaTokenizer, read_llama, with_adapter
 
 _NAMES = {
     "input_layernorm": "attn_norm",

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from allears.conversation import Role, Turn
+from allears.decoding import Settings, beam_search
 from allears.errors import AllearsError
-from allears.generation.contract import Prompt
-from allears.generation.decoding import Settings, beam_search
-from allears.generation.empathetic import (
+from allears.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
+from allears.models.generation.empathetic import (
     NOT_KNOWN,
     EmpatheticBatch,
     Learning,
@@ -22,15 +22,15 @@ from allears.generation.empathetic import (
     likelihoods,
     parameter_count,
 )
-from allears.generation.empathetic_data import EmpatheticDataset
-from allears.generation.empathetic_generator import EmpatheticGenerator
-from allears.generation.empathetic_saved import EmpatheticCard, word_vocabulary
-from allears.generation.examples import GenerationExample, ResponseLabels
-from allears.generation.mime import MIME, Normal, divergence
+from allears.models.generation.empathetic_data import EmpatheticDataset
+from allears.models.generation.empathetic_generator import EmpatheticGenerator
+from allears.models.generation.empathetic_saved import EmpatheticCard, word_vocabulary
+from allears.models.generation.examples import GenerationExample, ResponseLabels
+from allears.models.generation.mime import MIME, Normal, divergence
 from allears.nn.inputs import Inputs
+from allears.runtime.generator import Prompt
 from allears.text.layout import Limits
 from allears.training.recipe import read_recipe
-from allears.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
 
 WORDS, WIDTH, START, END = 60, 24, 1, 2
 JOYFUL, SAD = ED_EMOTIONS.index("joyful"), ED_EMOTIONS.index("sad")
@@ -229,7 +229,7 @@ def test_a_model_whose_posterior_is_its_prior_has_no_divergence_to_learn() -> No
 
 
 def test_the_posterior_is_drawn_from_in_training_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    from allears.generation import mime
+    from allears.models.generation import mime
 
     asked: list[int] = []
     original = mime.EmotionGroup.posterior

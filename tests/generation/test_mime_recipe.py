@@ -9,10 +9,10 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
+from allears.labels import ED_EMOTIONS
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
 from allears.training.workers import Workers
-from allears.labels import ED_EMOTIONS
 from made_up_corpora import ED_HEADER, write_bytes
 
 RECIPE = Path(__file__).parent.parent.parent / "recipes" / "ed-mime.toml"

@@ -9,13 +9,19 @@ import torch
 from generator_models import dataset_for, learn, small_generator, talks
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import STRATEGIES, Prompt
-from allears.generation.decoding import PAL_ALPHAS, Settings
-from allears.generation.mental_states import MOST, CometSource, EmotionSource, LexiconSource, mental_source
-from allears.generation.task import choice_loss
-from allears.generation.torch_generator import prepared
+from allears.models.generation.mental_states import (
+    MOST,
+    CometSource,
+    EmotionSource,
+    LexiconSource,
+    mental_source,
+)
+from allears.models.generation.torch_generator import prepared
 from allears.nn.inputs import Inputs
+from allears.runtime.generator import STRATEGIES, Prompt
+from allears.training.generation.task import choice_loss
 
 GREEDY = Settings(method="greedy")
 
@@ -53,7 +59,7 @@ def test_cues_are_whole_words():
 def test_a_readers_emotions_come_before_the_lexicons(monkeypatch):
     import numpy as np
 
-    from allears.understanding.heads import head
+    from allears.corpora.heads import head
 
     labels = head("ed-emotion-turns").labels
 
@@ -63,7 +69,7 @@ def test_a_readers_emotions_come_before_the_lexicons(monkeypatch):
             shares[:, labels.index("lonely")], shares[:, labels.index("sad")] = 0.6, 0.3
             return shares
 
-    monkeypatch.setattr("allears.understanding.loading.load_reading_model", lambda *_: Reader())
+    monkeypatch.setattr("allears.models.reader.loading.load_reading_model", lambda *_: Reader())
     found = EmotionSource()([prompt("my dog is gone"), Prompt((Turn(Role.SUPPORTER, "hello"),))])
     assert found[0][:3] == ("I feel lonely.", "I feel sad.", "I love my animal.")
     assert found[1] == ()

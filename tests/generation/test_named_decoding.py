@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from allears.decoding import DECODINGS, PAL_SETTINGS, Settings, decoding
 from allears.errors import AllearsError
-from allears.generation.decoding import DECODINGS, PAL_SETTINGS, Settings, decoding
 
 
 @pytest.mark.parametrize("name", DECODINGS)

@@ -7,9 +7,9 @@ import torch
 from generator_models import dataset_for, small_generator, talks
 from torch import Tensor
 
+from allears.decoding import PAL_ALPHAS, TwoBranches, greedy, interleaved
 from allears.errors import AllearsError
-from allears.generation.decoding import PAL_ALPHAS, TwoBranches, greedy, interleaved
-from allears.generation.pal import PAL
+from allears.models.generation.pal import PAL
 from allears.nn.inputs import Inputs
 
 
@@ -73,7 +73,7 @@ def test_aligned_adds_token_to_token_as_the_authors_do(tmp_path):
 def test_the_three_weights_start_alike(tmp_path):
     from generator_models import talk_config
 
-    from allears.generation.writer import SmallDecoder
+    from allears.models.generation.writer import SmallDecoder
     from allears.nn.encoder import Encoder
 
     encoder = Encoder.from_config(talk_config(50))

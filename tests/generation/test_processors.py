@@ -15,8 +15,7 @@ from transformers.generation.logits_process import (
     RepetitionPenaltyLogitsProcessor,
 )
 
-from allears.errors import AllearsError
-from allears.generation.decoding import (
+from allears.decoding import (
     at_least,
     beam_search,
     begin_with,
@@ -27,6 +26,7 @@ from allears.generation.decoding import (
     repetition_penalty,
     sample,
 )
+from allears.errors import AllearsError
 
 WORDS = 6
 WRITTEN = st.integers(0, 7).flatmap(

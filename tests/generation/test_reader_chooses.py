@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from allears.conversation import Role, Turn
-from allears.generation.contract import STRATEGIES, ChoosesStrategy, Generated, Likelihood, Prompt
-from allears.generation.decoding import PAL_SETTINGS, Settings
-from allears.generation.reader_chooses import ReaderChooses
+from allears.decoding import PAL_SETTINGS, Settings
+from allears.models.generation.reader_chooses import ReaderChooses
+from allears.runtime.generator import STRATEGIES, ChoosesStrategy, Generated, Likelihood, Prompt
 
 
 class Writes:

@@ -15,10 +15,10 @@ import pytest
 from generator_models import talks
 
 from allears.conversation import Role, Turn
+from allears.decoding import PAL_ALPHAS, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import STRATEGIES, Prompt
-from allears.generation.decoding import PAL_ALPHAS, Settings
-from allears.generation.remote import (
+from allears.runtime.generator import STRATEGIES, Prompt
+from allears.runtime.remote import (
     RemoteGenerator,
     RemoteOptions,
     messages,
@@ -49,7 +49,7 @@ class Fake:
 
 @pytest.fixture
 def fake(monkeypatch) -> Iterator[Fake]:
-    monkeypatch.setattr("allears.generation.endpoint.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("allears.runtime.endpoint.FIRST_PAUSE", 0.01)
     found = Fake()
 
     class Handler(BaseHTTPRequestHandler):

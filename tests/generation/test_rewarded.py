@@ -14,13 +14,13 @@ from causal_models import LIMITS, fresh_adapter, save_language_model
 from generator_models import talks, write_support_corpora
 
 from allears.errors import AllearsError
-from allears.generation import rewarded
-from allears.generation.causal_dataset import CausalDataset
-from allears.generation.causal_model import LoadedCausal
-from allears.generation.causal_task import CausalTask
-from allears.generation.contract import STRATEGIES
-from allears.generation.rewarded import Rewarded, merge
-from allears.generation.rewards import RewardOptions
+from allears.models.generation.causal_dataset import CausalDataset
+from allears.models.generation.causal_model import LoadedCausal
+from allears.runtime.generator import STRATEGIES
+from allears.training.generation import rewarded
+from allears.training.generation.causal_task import CausalTask
+from allears.training.generation.rewarded import Rewarded, merge
+from allears.training.generation.rewards import RewardOptions
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.generation.rewards import (
+from allears.metrics.diversity import distinct_n
+from allears.metrics.rouge import rouge_l
+from allears.text.tokenizer import words
+from allears.training.generation.rewards import (
     RewardOptions,
     advantages,
     distinct_credit,
@@ -17,9 +20,6 @@ from allears.generation.rewards import (
     rewards,
     sentence_bleu_2,
 )
-from allears.metrics.diversity import distinct_n
-from allears.metrics.rouge import rouge_l
-from allears.text.tokenizer import words
 from allears.training.recipe import parse
 
 THINGS = [

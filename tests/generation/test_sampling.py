@@ -10,7 +10,7 @@ import pytest
 import torch
 from decoding_models import END, Chain
 
-from allears.generation.decoding import Written, greedy, repetition_penalty, sample, temperature, top_k, top_p
+from allears.decoding import Written, greedy, repetition_penalty, sample, temperature, top_k, top_p
 
 SHARED: dict[str, Any] = {"end": END, "limit": 8}
 PAL: dict[str, Any] = {
@@ -94,7 +94,7 @@ def test_scores_are_the_models_own() -> None:
 
 
 def test_a_token_without_a_chance_is_drawn_by_neither_end_of_the_range() -> None:
-    from allears.generation.decoding.sampling import _draw
+    from allears.decoding.sampling import _draw
 
     nearly_one = np.nextafter(1.0, 0.0)  # the largest number that NumPy draws
     barred = np.array([[-np.inf, 0.0, 1.0, -np.inf]] * 2)

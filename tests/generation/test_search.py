@@ -12,7 +12,7 @@ from decoding_models import END, Chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allears.generation.decoding import Written, at_least, beam_search, greedy, no_repeated_ngrams
+from allears.decoding import Written, at_least, beam_search, greedy, no_repeated_ngrams
 
 LIMIT = 4
 

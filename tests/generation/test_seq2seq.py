@@ -11,12 +11,12 @@ import pytest
 import torch
 from generator_models import LIMITS, dataset_for, talks, write_support_corpora
 
+from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
 from allears.errors import AllearsError
-from allears.generation import saved
-from allears.generation.contract import STRATEGIES
-from allears.generation.decoding import PAL_ALPHAS, PAL_SETTINGS, Settings
-from allears.generation.task import GenerationTask, ModelOptions, build_generator
-from allears.generation.torch_generator import TorchGenerator
+from allears.models.generation import saved
+from allears.models.generation.torch_generator import TorchGenerator
+from allears.runtime.generator import STRATEGIES
+from allears.training.generation.task import GenerationTask, ModelOptions, build_generator
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task

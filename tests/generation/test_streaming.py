@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from decoding_models import END, Chain
 
-from allears.generation.decoding import (
+from allears.decoding import (
     collect,
     drawing,
     greedy,

@@ -12,9 +12,7 @@ from decoding_models import END, CachedDecoder, Chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allears.corpora.esconv import STRATEGIES
-from allears.errors import AllearsError
-from allears.generation.decoding import (
+from allears.decoding import (
     PAL_ALPHAS,
     AlphaTable,
     TwoBranches,
@@ -25,7 +23,9 @@ from allears.generation.decoding import (
     interleaved,
     sample,
 )
-from allears.generation.decoding.two_branches import branch_weights, contrasted
+from allears.decoding.two_branches import branch_weights, contrasted
+from allears.errors import AllearsError
+from allears.labels import STRATEGIES
 
 ALPHAS = {1: 0.0, 2: 0.75, 3: 0.375}  # the chain's first words are its strategies
 SEARCHES = [

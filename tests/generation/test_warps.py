@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.generation.logits_process import TopKLogitsWarper, TopPLogitsWarper
 
+from allears.decoding import temperature, top_k, top_p
+from allears.decoding.arrays import top_values
 from allears.errors import AllearsError
-from allears.generation.decoding import temperature, top_k, top_p
-from allears.generation.decoding.arrays import top_values
 
 SEEDS = st.integers(0, 10_000)
 

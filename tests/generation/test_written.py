@@ -9,13 +9,13 @@ from generator_models import learn, save_talk_encoder, small_generator, talks, w
 
 from allears.conversation import Role
 from allears.corpora import read
-from allears.generation import saved
-from allears.generation.decoding import Settings
-from allears.generation.examples import read_examples
-from allears.generation.written import WriteResponses, contexts
+from allears.decoding import Settings
+from allears.evaluation.annotation_file import annotate_to
+from allears.evaluation.written import WriteResponses, contexts
+from allears.models.generation import saved
+from allears.models.generation.examples import read_examples
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
-from allears.understanding.annotation_file import annotate_to
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 GREEDY = Settings(method="greedy")
@@ -63,7 +63,7 @@ def test_where_people_named_no_strategy_the_teachers_is_kept(root, tmp_path):
 
 
 def _prompt(conversation):
-    from allears.generation.examples import OWN_CORPUS_RULE, conversation_examples
+    from allears.models.generation.examples import OWN_CORPUS_RULE, conversation_examples
 
     return next(conversation_examples(conversation, OWN_CORPUS_RULE)).prompt
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from allears.corpora.heads import head
 from allears.listener.listener import Listener
+from allears.models.reader.saved import ReaderCard, TorchReader
+from allears.models.reader.saved import build as build_reader
 from allears.text.layout import Limits
-from allears.understanding.export import export_with_reader
-from allears.understanding.heads import head
-from allears.understanding.saved import ReaderCard, TorchReader
-from allears.understanding.saved import build as build_reader
+from allears.training.export.bundle import export_with_reader
 from tiny_models import tiny_selector
 
 REPLIES = [

@@ -17,8 +17,8 @@ from allears.listener.answered.proposer import AnsweredProposer, open_vectors, u
 from allears.listener.contract import ANSWERED, Proposal, Request
 from allears.listener.pool import read_pool
 from allears.listener.ranking import Moment, rank
-from allears.listener.safety.review import review
-from allears.selection.runtime import Text
+from allears.runtime.onnx_selector import Text
+from allears.safety.review import review
 
 FLIGHT = Answered(
     ("they cancelled our flight", "our flight is cancelled and we're stuck"),

@@ -16,7 +16,7 @@ from allears.listener.contract import Reply, Request
 from allears.listener.listener import LONGEST_MESSAGE, Listener
 from allears.listener.pool import Line, open_index
 from allears.listener.proposers import PoolProposer
-from allears.selection.selector import Query
+from allears.runtime.selector import Query
 
 
 def test_a_reply_comes_with_its_reasons_and_the_conversation_after_it(listener: Listener):
@@ -190,7 +190,7 @@ def test_any_text_has_an_answer(listener: Listener, message: str):
 def test_the_pool_is_only_encoded_once(
     listener: Listener, tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from allears.selection.runtime import OnnxSelector
+    from allears.runtime.onnx_selector import OnnxSelector
 
     monkeypatch.setattr(
         OnnxSelector, "encode_responses", lambda *_: pytest.fail("the pool was encoded again")

@@ -6,11 +6,11 @@ import pytest
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.generation.contract import Prompt
-from allears.generation.evaluate import evaluate_generation
-from allears.generation.examples import GenerationExample
+from allears.evaluation.generation import evaluate_generation
 from allears.listener.as_generator import ListenerGenerator
 from allears.listener.listener import Listener
+from allears.models.generation.examples import GenerationExample
+from allears.runtime.generator import Prompt
 
 TURNS = (
     Turn(Role.SEEKER, "my dog is lost"),

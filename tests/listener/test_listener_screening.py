@@ -10,11 +10,11 @@ import pytest
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.listener import Listener
-from allears.listener.safety.reader_head import RISK, ReaderHead
 from allears.listener.senses import Sensed, Senses
-from allears.selection.runtime import OnnxSelector, Text
-from allears.selection.selector import Query
-from allears.understanding.runtime import OnnxReader
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector, Text
+from allears.runtime.selector import Query
+from allears.safety.reader_head import RISK, ReaderHead
 
 HARMLESS, CRISIS = "My dog is ill and I worry.", "I want to kill myself."
 

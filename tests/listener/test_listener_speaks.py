@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from allears.conversation import Persona, PersonaSentence, Role, Turn
+from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import Generated, Prompt
-from allears.generation.decoding import AlphaTable, Settings
+from allears.labels import STRATEGIES
 from allears.listener.contract import OCCASION, PLAIN, REFLECTION, TURN_OF_TALK, Request, Wish
 from allears.listener.listener import Listener
 from allears.listener.speaking import cannot_be_said, chosen_strategies, whole_sentences
 from allears.listener.voices import SMALL_ALPHAS, Voice
-from allears.labels import STRATEGIES
+from allears.runtime.generator import Generated, Prompt
 
 
 class Scripted:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from allears.conversation import Role, Turn
-from allears.listener.stages import positive, stage, strategies
 from allears.labels import STRATEGIES
+from allears.listener.stages import positive, stage, strategies
 
 SAD = (("sad", 0.8), ("lonely", 0.2))
 GLAD = (("joyful", 0.9), ("proud", 0.1))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head, strategy_reading
 from allears.errors import AllearsError
 from allears.listener.senses import Sensed, Senses
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import Query
-from allears.understanding.heads import head, strategy_reading
-from allears.understanding.runtime import OnnxReader
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import Query
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ import pytest
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
+from allears.labels import STRATEGIES
 from allears.listener.contract import IN_CHARACTER, PLAIN, Proposal, Wish
 from allears.listener.listener import Listener
 from allears.listener.personas import case_study, lines_in_character, presets
 from allears.listener.ranking import Moment, rank
-from allears.listener.safety.review import review
-from allears.labels import STRATEGIES
+from allears.safety.review import review
 
 REPLIES = (
     "Speaking in front of how many people?",

@@ -7,7 +7,7 @@ import pytest
 from allears.conversation import PersonaSentence
 from allears.listener.listener import Listener
 from allears.listener.matching import FAINT, MOST_LINKS, matched_words
-from allears.selection.runtime import OnnxSelector
+from allears.runtime.onnx_selector import OnnxSelector
 
 DOG = PersonaSentence("I have a dog.", "turn 1")
 

@@ -14,7 +14,7 @@ from allears.listener import occasions
 from allears.listener.contract import OCCASION
 from allears.listener.occasions import Occasion, answers, occasions_in, shipped_occasions
 from allears.listener.occasions.anchors import anchors
-from allears.listener.safety.review import review
+from allears.safety.review import review
 
 JUDGED = Path(__file__).parents[2] / "benchmarks" / "judged_replies.jsonl"
 HARD, GOOD = 0.0, 1.0  # how good what was told is

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from allears.errors import AllearsError
+from allears.labels import ED_EMOTIONS, STRATEGIES
 from allears.listener.pool import ANY, STAGES, Line, candidate, proposal, read_pool, shipped_pool
 from allears.listener.wording import words
-from allears.labels import ED_EMOTIONS, STRATEGIES
 
 
 def test_the_shipped_pool_is_large_and_covers_everything():

@@ -37,8 +37,8 @@ def test_shares_are_of_all_replies_or_of_a_strategy():
 
 
 def test_the_shipped_heads_tell_a_question_from_a_reflection_and_twins_are_found(tmp_path):
-    from allears.selection.loading import load_selector
-    from allears.understanding.runtime import OnnxReader
+    from allears.models.selection.loading import load_selector
+    from allears.runtime.onnx_reader import OnnxReader
 
     selector = load_selector("default")
     reader = OnnxReader.from_bundle("default", encoder=selector.encoder, tokenizer=selector.tokenizer)

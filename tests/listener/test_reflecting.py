@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from allears.conversation import Role, Turn
+from allears.labels import ED_EMOTIONS, POLARITY_OF
 from allears.listener.contract import OCCASION, PLAIN, REFLECTION, Proposal
 from allears.listener.listener import Listener
 from allears.listener.making import MakingProposer
@@ -23,9 +24,8 @@ from allears.listener.reflecting import (
     reflections,
     shipped_frames,
 )
-from allears.listener.safety.review import review
 from allears.listener.turning import PLAN, VERDICT
-from allears.labels import ED_EMOTIONS, POLARITY_OF
+from allears.safety.review import review
 
 SAD = (("sad", 0.8), ("joyful", 0.2))
 LOST = "I miss my sister."

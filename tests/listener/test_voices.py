@@ -13,14 +13,15 @@ from typing import Any
 import pytest
 
 from allears.errors import AllearsError
-from allears.generation import causal, saved
-from allears.generation.export import add_voice
-from allears.generation.onnx_generator import OnnxGenerator
-from allears.generation.torch_generator import TorchGenerator
 from allears.listener.listener import Listener
 from allears.listener.voices import VOICES, list_voices, open_voice
-from allears.selection import saved as rankers
-from allears.selection.runtime import OnnxSelector
+from allears.models.generation import saved
+from allears.models.generation.torch_generator import TorchGenerator
+from allears.models.selection import saved as rankers
+from allears.runtime import causal
+from allears.runtime.onnx_generator import OnnxGenerator
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.training.export.voice import add_voice
 from tiny_models import tiny_voice
 
 

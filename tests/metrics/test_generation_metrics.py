@@ -13,7 +13,7 @@ from allears.metrics.closeness import cos_sim
 from allears.metrics.diversity import distinct_n, ead_n
 from allears.metrics.generation import PAL_VOCABULARY, generation_measures
 from allears.metrics.meteor import meteor
-from allears.understanding.sentiment import VaderSentiment
+from allears.models.reader.sentiment import VaderSentiment
 
 REPLIES = ["I am so sorry to hear about your job.", "How do you feel now?", "That is great, well done!"]
 GOLD = ["I am sorry you lost your job.", "How are you feeling today?", "Well done, that is wonderful!"]

@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from allears.metrics.significance import (
-    MANY_VALUES,
-    bootstrap_interval,
-    mcnemar,
-    paired_bootstrap,
-    sign_test,
-)
+from allears.metrics.significance import MANY_VALUES, bootstrap_interval, mcnemar, paired_bootstrap, sign_test
 
 
 @pytest.mark.parametrize("kind", ["right or wrong", "all different"])

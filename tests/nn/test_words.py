@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from allears.errors import AllearsError
+from allears.models.selection.dim import DIM
 from allears.nn.words import WordEmbedding
-from allears.selection.dim import DIM
 
 WORDS = ["<pad>", "<start>", "<end>", "<unknown>", "kind", "kindness"]
 

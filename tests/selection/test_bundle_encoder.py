@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from allears.errors import AllearsError
+from allears.nn.bundle_encoder import bundle_encoder
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
 from allears.nn.weights import weights_digest
-from allears.selection.bundle import CARD_FILE
-from allears.selection.bundle_encoder import bundle_encoder
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
+from allears.runtime.bundle import CARD_FILE
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.text.layout import pad_flat
-from allears.understanding.export import add_reader
-from allears.understanding.runtime import OnnxReader
+from allears.training.export.bundle import add_reader
+from allears.training.export.ranker import export
 from tiny_models import tiny_reader, tiny_selector
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.selection import nearest
-from allears.selection.candidates import Candidate
-from allears.selection.export import export
-from allears.selection.index import CandidateIndex
-from allears.selection.index_files import IndexWriter
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import CandidateStates, Query
+from allears.runtime import nearest
+from allears.runtime.candidates import Candidate
+from allears.runtime.index import CandidateIndex
+from allears.runtime.index_files import IndexWriter
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import CandidateStates, Query
+from allears.training.export.ranker import export
 from tiny_models import MODELS, RESPONSES, queries, tiny_selector
 
 
@@ -147,7 +147,7 @@ def test_what_a_graph_does_not_reach_is_no_hit(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_graph_is_prepared_for_large_pools_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.selection.index.GRAPH_FROM", 10)
+    monkeypatch.setattr("allears.runtime.index.GRAPH_FROM", 10)
     assert not CandidateIndex.build(tmp_path / "small", many(9, seed=1), Readable()).card.graph
     assert CandidateIndex.build(tmp_path / "large", many(10, seed=1), Readable()).card.graph
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from allears.errors import AllearsError
+from allears.models.selection.cobert import CoBERT
 from allears.nn.inputs import Encoded
-from allears.selection.cobert import CoBERT
 
 Matrix = list[list[float]]
 SIZE = 6  # d

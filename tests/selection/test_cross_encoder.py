@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from allears.models.selection.cross_encoder import join
 from allears.nn.inputs import Inputs
-from allears.selection.cross_encoder import join
 
 PAD, CLS, SEP = 0, 1, 2
 

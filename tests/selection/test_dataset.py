@@ -7,9 +7,9 @@ import pytest
 
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.selection.dataset import Layout, SelectionDataset
-from allears.selection.mining import mine_negatives, teacher_scores
 from allears.text.layout import Limits
+from allears.training.selection.dataset import Layout, SelectionDataset
+from allears.training.selection.mining import mine_negatives, teacher_scores
 from tiny_models import tiny_selector, tiny_tokenizer
 
 
@@ -110,7 +110,7 @@ def test_a_teacher_scores_the_truth_first_and_then_the_mined(many, tmp_path):
     mined = np.arange(100).reshape(50, 2) % 50
     scores = teacher_scores(teacher, many, mined)
     assert scores.shape == (50, 3)
-    from allears.selection.selector import Query
+    from allears.runtime.selector import Query
 
     texts = [many.examples[i].response.text for i in (7, *mined[7])]
     alone = teacher.score(

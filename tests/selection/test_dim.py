@@ -6,9 +6,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from allears.models.selection.dim import DIM  # noqa: E402
 from allears.nn.coattention import co_attend  # noqa: E402
 from allears.nn.inputs import Inputs  # noqa: E402
-from allears.selection.dim import DIM  # noqa: E402
 
 
 def test_a_new_model_looks_at_the_same_word_first():

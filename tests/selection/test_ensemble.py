@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.selection.ensemble import Ensemble
-from allears.selection.loading import load_selector
-from allears.selection.selector import Query
+from allears.models.selection.ensemble import Ensemble
+from allears.models.selection.loading import load_selector
+from allears.runtime.selector import Query
 
 
 class Fixed:

@@ -11,14 +11,14 @@ import pytest
 
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
 from allears.corpora import CorpusError
+from allears.corpora.split_examples import split_examples
 from allears.errors import AllearsError
+from allears.evaluation import retrieval
+from allears.evaluation.retrieval import read_pool, retrieval_bleu
+from allears.evaluation.selection import compare, evaluate_selection, query_for
 from allears.metrics.bleu import avg_bleu, bleu
 from allears.metrics.ranking import draw_candidates
-from allears.selection import retrieval
-from allears.corpora.split_examples import split_examples
-from allears.selection.evaluate import compare, evaluate_selection, query_for
-from allears.selection.retrieval import read_pool, retrieval_bleu
-from allears.selection.selector import Indices, Query, Scores
+from allears.runtime.selector import Indices, Query, Scores
 
 
 @dataclass
@@ -207,7 +207,7 @@ def test_a_persona_sentence_that_the_answer_contains_is_not_shown():
 
 
 def test_large_candidate_sets_are_scored_in_smaller_batches(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.selection.evaluate.PAIRS_AT_ONCE", 100)
+    monkeypatch.setattr("allears.evaluation.selection.PAIRS_AT_ONCE", 100)
     selector = WordOverlap()
     evaluate_selection(selector, matching(60), candidates=50, batch=32)
     assert {rows for rows, _ in selector.calls} == {2}

@@ -13,9 +13,9 @@ from onnx import numpy_helper
 
 from allears.errors import AllearsError
 from allears.nn.low_rank import back_to_base, low_rank
-from allears.selection.changed_weights import CHANGE_FILE, changed_weights, numbers_file
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
+from allears.runtime.changed_weights import CHANGE_FILE, changed_weights, numbers_file
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.training.export.ranker import export
 from tiny_models import MODELS, RESPONSES, queries, tiny_selector
 
 EVERYTHING = np.tile(np.arange(len(RESPONSES)), (3, 1))

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from allears.errors import AllearsError
-from allears.selection import loading
-from allears.selection.loading import load_selector
+from allears.models.selection.loading import load_selector
+from allears.runtime import bundle as bundles
 from allears.text.layout import Limits
 
 
@@ -29,7 +29,7 @@ class Bundle:
 
 @pytest.fixture
 def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setitem(sys.modules, "allears.selection.runtime", SimpleNamespace(OnnxSelector=Bundle))
+    monkeypatch.setitem(sys.modules, "allears.runtime.onnx_selector", SimpleNamespace(OnnxSelector=Bundle))
     (tmp_path / "bundles" / "default").mkdir(parents=True)
     (tmp_path / "bundles" / "default" / "bundle.json").write_text("{}")
     return tmp_path / "bundles" / "default"
@@ -40,7 +40,7 @@ def test_a_folder_with_a_bundle_is_opened_by_the_runtime(bundle: Path):
 
 
 def test_default_is_the_bundle_inside_the_package(bundle: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(loading, "files", lambda package: bundle.parents[1])
+    monkeypatch.setattr(bundles, "files", lambda package: bundle.parents[1])
     assert load_selector("default").path == bundle
 
 
@@ -50,7 +50,7 @@ def test_a_bundle_needs_no_torch(bundle: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_an_install_without_a_default_bundle_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(loading, "files", lambda package: tmp_path)
+    monkeypatch.setattr(bundles, "files", lambda package: tmp_path)
     with pytest.raises(AllearsError, match="no default bundle"):
         load_selector("default")
 

@@ -9,12 +9,12 @@ import torch
 from accelerate import Accelerator
 
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
+from allears.models.selection.bi_encoder import BiEncoder
+from allears.models.selection.cobert import CoBERT
 from allears.nn.inputs import stack
-from allears.selection.bi_encoder import BiEncoder
-from allears.selection.cobert import CoBERT
-from allears.selection.dataset import Layout, SelectionDataset
-from allears.selection.losses import LossOptions, SelectionBatch, step
 from allears.text.layout import Limits
+from allears.training.selection.dataset import Layout, SelectionDataset
+from allears.training.selection.losses import LossOptions, SelectionBatch, step
 from allears.training.workers import Workers
 from tiny_models import tiny_encoder, tiny_tokenizer
 
@@ -196,8 +196,8 @@ def test_teachers_who_agree_with_the_student_leave_only_their_doubt(data):
 
 
 def test_teachers_are_an_ensemble_of_bi_encoders_over_the_training_texts(data, tmp_path):
-    from allears.selection import saved
-    from allears.selection.teachers import likelihoods, read_teachers
+    from allears.models.selection import saved
+    from allears.training.selection.teachers import likelihoods, read_teachers
 
     limits, runs = data.limits, []
     for number in range(2):

@@ -14,12 +14,12 @@ from onnxruntime import InferenceSession
 from torch.nn import functional
 
 from allears.errors import AllearsError
+from allears.models.selection.ranker import Ranker, side_weights
 from allears.nn.inputs import Encoded
-from allears.selection import onnx_weights
-from allears.selection.bundle import BundleFile
-from allears.selection.export import export
-from allears.selection.ranker import Ranker, side_weights
-from allears.selection.runtime import OnnxSelector
+from allears.runtime import onnx_weights
+from allears.runtime.bundle import BundleFile
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.training.export.ranker import export
 from tiny_models import MODELS, RESPONSES, queries, tiny_encoder, tiny_selector
 
 EVERYTHING = np.tile(np.arange(len(RESPONSES)), (3, 1))

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.models.selection import saved
+from allears.models.selection.contract import SelectionModel
+from allears.models.selection.saved import ENCODER_MODELS, WORD_MODELS, ModelCard, TorchSelector
 from allears.nn.inputs import Inputs
-from allears.selection import saved
-from allears.selection.contract import SelectionModel
-from allears.selection.saved import ENCODER_MODELS, WORD_MODELS, ModelCard, TorchSelector
-from allears.selection.selector import Query
+from allears.runtime.selector import Query
 from allears.text.layout import Limits, Row, flatten, pad_flat, pad_nested
 from allears.text.tokenizer import Tokenizer, WordPiece, WordVocabulary
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from allears.models.selection.poly_encoder import PolyEncoder
 from allears.nn.inputs import Inputs
-from allears.selection.poly_encoder import PolyEncoder
 
 SIZE = 6
 

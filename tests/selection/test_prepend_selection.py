@@ -10,11 +10,11 @@ import pytest
 
 from allears.conversation import Example, Role, Turn
 from allears.errors import AllearsError
-from allears.generation.prepend import Prepend
-from allears.selection import saved
-from allears.selection.selector import Query
-from allears.selection.task import SelectionTask
+from allears.models.generation.prepend import Prepend
+from allears.models.selection import saved
+from allears.runtime.selector import Query
 from allears.training.recipe import read_recipe
+from allears.training.selection.task import SelectionTask
 from allears.training.tasks import make_task
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "ed-bi-encoder-emo-prepend.toml"
@@ -29,14 +29,14 @@ class Glad:
 
 @pytest.fixture
 def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SelectionTask:
-    monkeypatch.setattr("allears.generation.prepend.load_reading_model", lambda *_, **__: Glad())
+    monkeypatch.setattr("allears.models.generation.prepend.load_reading_model", lambda *_, **__: Glad())
     examples = [
         Example(
             context=(Turn(Role.SEEKER, f"my cat {number} is back"),), response=Turn(Role.SUPPORTER, "so glad")
         )
         for number in range(4)
     ]
-    monkeypatch.setattr("allears.selection.task.split_examples", lambda *_, **__: examples)
+    monkeypatch.setattr("allears.training.selection.task.split_examples", lambda *_, **__: examples)
     changes = ["model.name=bow", "model.start=", "training.batch=2"]
     made = make_task(read_recipe(RECIPE, changes), tmp_path)
     assert isinstance(made, SelectionTask)

@@ -14,14 +14,14 @@ import pytest
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.models.selection.bi_encoder import BiEncoder
+from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.nn.encoder import Encoder, encoder_tokenizer
-from allears.selection import runtime
-from allears.selection.bi_encoder import BiEncoder
-from allears.selection.export import export
-from allears.selection.runtime import Comparison, OnnxSelector
-from allears.selection.saved import ModelCard, TorchSelector
-from allears.selection.selector import Query
+from allears.runtime import onnx_selector as runtime
+from allears.runtime.onnx_selector import Comparison, OnnxSelector
+from allears.runtime.selector import Query
 from allears.text.layout import Limits
+from allears.training.export.ranker import export
 from tiny_models import RESPONSES, queries, tiny_selector
 
 
@@ -169,8 +169,8 @@ def test_scoring_imports_neither_torch_nor_transformers_nor_onnx(made: Path):
 import sys
 import numpy as np
 from allears.conversation import Role, Turn
-from allears.selection.runtime import Comparison, OnnxSelector
-from allears.selection.selector import Query
+from allears.runtime.onnx_selector import Comparison, OnnxSelector
+from allears.runtime.selector import Query
 selector = OnnxSelector.from_bundle({str(made / "cobert")!r})
 candidates = selector.encode_responses(["so sorry", "great news"])
 scores = selector.score([Query((Turn(Role.SEEKER, "my cat is lost"),))], candidates, np.array([[0, 1]]))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from allears.selection import saved
-from allears.selection.saved import ModelCard, TorchSelector
+from allears.models.selection import saved
+from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.text.layout import Limits
 from allears.training.loop import parameter_groups
 from allears.training.recipe import TrainingOptions

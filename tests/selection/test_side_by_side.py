@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from allears.selection.side_by_side import cores, side_by_side
+from allears.runtime.side_by_side import cores, side_by_side
 
 
 def test_results_come_in_the_order_of_the_items_whoever_is_done_first():

@@ -6,8 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from allears import __version__
-from allears.listener.safety.replies import countries
 from allears.labels import ED_EMOTIONS, STRATEGIES
+from allears.safety.replies import countries
 from echo_listener import Echo
 from serving import ANNA, begin, say
 

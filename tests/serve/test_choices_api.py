@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from allears.errors import AllearsError
-from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
+from allears.safety.screen import CrisisScreen
 from allears.serve.app import create_app
 from allears.serve.settings import Settings
 from allears.serve.voices import Voice

@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from allears.conversation import Role, Turn
-from allears.listener.safety.screen import CrisisScreen
+from allears.safety.screen import CrisisScreen
 from echo_listener import Echo
 
 DANGER = "I want to kill myself tonight."

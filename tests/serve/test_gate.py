@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketDenialResponse
 
 from allears.errors import AllearsError
-from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory, UnavailableError
+from allears.safety.screen import CrisisScreen
 from allears.serve.app import create_app
 from echo_listener import Echo
 from serving import ANNA, BEN, begin, connect, say

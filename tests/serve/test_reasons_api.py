@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from allears.conversation import PersonaSentence
-from allears.listener.matching import Matched, Side, Word
 from allears.labels import ED_EMOTIONS
+from allears.listener.matching import Matched, Side, Word
 from echo_listener import Echo
 from serving import begin, say
 

@@ -11,8 +11,8 @@ import pytest
 from study_making import CHAT, LIKERT, PREFERENCE, frozen_study, item, open_store, write_study
 
 from allears.conversation import Role, Turn
-from allears.corpora.empathetic_dialogues import EMOTIONS
 from allears.errors import AllearsError
+from allears.labels import ED_EMOTIONS as EMOTIONS
 from allears.study import systems as system_files
 from allears.study.design import SystemSpec, read_design
 from allears.study.frozen import freeze, load_frozen, said_alike
@@ -185,8 +185,8 @@ def test_the_shipped_bundle_chooses_among_candidates(tmp_path: Path):
 
 
 def test_a_generators_run_writes_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from allears.generation import loading
-    from allears.generation.contract import Generated
+    from allears.models.generation import loading
+    from allears.runtime.generator import Generated
 
     class Writes:
         def generate(self, prompts, settings, seeds, **_):

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from allears.errors import AllearsError
-from allears.selection import saved as ranker
+from allears.models.reader import saved as reader
+from allears.models.selection import saved as ranker
 from allears.training.joint import ROWS, JointTask
 from allears.training.loop import parameter_groups, train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
-from allears.understanding import saved as reader
 
 
 @pytest.fixture

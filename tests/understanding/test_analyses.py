@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
-from allears.understanding.analyses.emotion_map import (
+from allears.evaluation.analyses.emotion_map import (
     classifier_vectors,
     emotion_map,
     mean_vectors,
     save_map_picture,
 )
-from allears.understanding.analyses.persona_empathy import relations, save_relations_picture
-from allears.understanding.analyses.strategy_curve import FrequencyModel, save_curve_picture, top_n_curve
-from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.heads import head
+from allears.evaluation.analyses.persona_empathy import relations, save_relations_picture
+from allears.evaluation.analyses.strategy_curve import FrequencyModel, save_curve_picture, top_n_curve
+from allears.evaluation.understanding import evaluate_understanding
 from allears.labels import ED_EMOTIONS, POLARITY_OF, STRATEGIES
-from allears.understanding.loading import ClassifierModel
-from allears.understanding.reading import Reading
+from allears.models.reader.loading import ClassifierModel
+from allears.text.reading import Reading
 
 
 def strategy_readings(*names: str) -> list[Reading]:
@@ -152,7 +152,7 @@ def test_an_encoders_emotion_is_the_mean_of_its_descriptions():
 
 def test_fasttexts_rows_are_in_the_order_of_the_emotions():
     pytest.importorskip("fasttext")
-    from allears.understanding.fasttext_classifier import FastTextClassifier
+    from allears.models.reader.fasttext_classifier import FastTextClassifier
 
     # the later in the alphabet, the more often: fastText's own order is the reverse
     texts = [(f"word{n} word{n}", emotion) for n, emotion in enumerate(ED_EMOTIONS) for _ in range(n + 1)]
@@ -165,15 +165,15 @@ def test_fasttexts_rows_are_in_the_order_of_the_emotions():
 
 def test_a_model_without_vectors_of_its_labels_is_one_sentence():
     pytest.importorskip("vaderSentiment")
-    from allears.understanding.sentiment import VaderSentiment
+    from allears.models.reader.sentiment import VaderSentiment
 
     with pytest.raises(AllearsError, match="no vectors of its labels"):
         classifier_vectors(ClassifierModel(VaderSentiment()), head("ed-emotion"))
 
 
 def test_a_readers_vectors_are_its_heads_weights(tmp_path: Path):
+    from allears.models.reader import saved
     from allears.text.layout import Limits
-    from allears.understanding import saved
     from tiny_models import tiny_encoder, tiny_tokenizer
 
     encoder = tiny_encoder()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.corpora.heads import HEADS, Head
 from allears.errors import AllearsError
-from allears.understanding.annotate import AddAct, AddEmotion, AddIntent, AddMechanisms, AddPersona
-from allears.understanding.heads import HEADS, Head
+from allears.evaluation.annotate import AddAct, AddEmotion, AddIntent, AddMechanisms, AddPersona
 from allears.labels import ED_EMOTIONS, INTENTS
-from allears.understanding.persona.copying import CopyingExtractor
-from allears.understanding.reading import Reading
+from allears.personas.copying import CopyingExtractor
+from allears.text.reading import Reading
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
 

@@ -11,8 +11,8 @@ import pytest
 
 from allears.conversation import Conversation, Role, Turn
 from allears.errors import AllearsError
-from allears.understanding import annotation_file
-from allears.understanding.annotation_file import annotate_to, card_of, part_of
+from allears.evaluation import annotation_file
+from allears.evaluation.annotation_file import annotate_to, card_of, part_of
 
 SETTINGS = {"corpus": "mine", "add": "emotion", "limit": None}
 TALKS = [Conversation(f"talk-{number}", (Turn(Role.SEEKER, "Ümläut 😀"),)) for number in range(10)]

@@ -14,19 +14,19 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
-from allears.selection.bundle import BundleCard, BundleFile
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
-from allears.understanding.analyses.emotion_map import classifier_vectors
-from allears.understanding.bundled import BundledReaderCard
-from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.export import add_reader, export_with_reader
-from allears.understanding.heads import head
-from allears.understanding.loading import load_reading_model
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
-from allears.understanding.saved import TorchReader
+from allears.evaluation.analyses.emotion_map import classifier_vectors
+from allears.evaluation.understanding import evaluate_understanding
+from allears.models.reader.loading import load_reading_model
+from allears.models.reader.saved import TorchReader
+from allears.runtime.bundle import BundleCard, BundleFile
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.reader_card import BundledReaderCard
+from allears.text.reading import Reading
+from allears.training.export.bundle import add_reader, export_with_reader
+from allears.training.export.ranker import export
 from tiny_models import queries, tiny_reader, tiny_selector, tiny_tokenizer
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
@@ -286,9 +286,9 @@ def test_reading_imports_neither_torch_nor_transformers_nor_onnx(made: Path):
     code = f"""
 import sys
 from allears.conversation import Role, Turn
-from allears.understanding.heads import head
-from allears.understanding.loading import load_reading_model
-from allears.understanding.reading import Reading
+from allears.corpora.heads import head
+from allears.models.reader.loading import load_reading_model
+from allears.text.reading import Reading
 turn = Turn(Role.SEEKER, "my cat is lost")
 model = load_reading_model({str(made / "int8")!r}, head("ed-emotion"))
 assert model.probabilities(head("ed-emotion"), [Reading((turn,))]).shape == (1, 32)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from allears.metrics.classification import expected_calibration_error, top_hits
-from allears.understanding.calibration import fit_temperature, negative_log_likelihood, probabilities
+from allears.runtime.calibration import fit_temperature, negative_log_likelihood, probabilities
 
 
 def drawn(temperature: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.understanding.classifier import Classifier
-from allears.understanding.encoder_classifier import EncoderClassifier
-from allears.understanding.fasttext_classifier import FastTextClassifier
-from allears.understanding.sentiment import VaderSentiment
+from allears.models.reader.fasttext_classifier import FastTextClassifier
+from allears.models.reader.sentiment import VaderSentiment
+from allears.runtime.classifier import Classifier
+from allears.training.understanding.encoder_classifier import EncoderClassifier
 
 TEXTS = [f"i lost my {thing} today" for thing in ("cat", "dog", "job", "home")] * 6
 TEXTS += [f"i won a {thing} today" for thing in ("cup", "game", "race", "prize")] * 6

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as made
 
 from allears.conversation import Role, Turn
-from allears.understanding.conversation_facts import FACTS, conversation_facts, facts_of, no_facts
-from allears.understanding.heads import STRATEGY_TURNS, strategy_reading
+from allears.corpora.heads import STRATEGY_TURNS, strategy_reading
 from allears.labels import STRATEGIES
+from allears.text.conversation_facts import FACTS, conversation_facts, facts_of, no_facts
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
 TALK = (

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
 from allears.nn.further_layers import FurtherLayers
 from allears.nn.weights import weights_digest
+from allears.runtime.onnx_reader import OnnxReader
 from allears.text.layout import Limits
-from allears.understanding.building import HeadOptions, ModelOptions, build_reader, chosen_heads
-from allears.understanding.export import export_with_reader
-from allears.understanding.heads import head
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
+from allears.text.reading import Reading
+from allears.training.export.bundle import export_with_reader
+from allears.training.understanding.building import HeadOptions, ModelOptions, build_reader, chosen_heads
 from tiny_models import tiny_reader, tiny_selector
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from allears.conversation import Conversation, Role, Turn
+from allears.corpora.heads import HEADS, head, held_out, strategy_reading
 from allears.errors import AllearsError
-from allears.understanding.heads import HEADS, head, held_out, strategy_reading
 from allears.labels import ED_EMOTIONS, STRATEGIES
 from made_up_corpora import BUILT_IN, DAILY_DIALOG, ED, ED_INTENTS, EPITOME, ESCONV, GOEMOTIONS, NEWSGROUPS
 

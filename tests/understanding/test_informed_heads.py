@@ -13,20 +13,21 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head, strategy_reading
 from allears.errors import AllearsError
+from allears.evaluation.understanding import evaluate_understanding
+from allears.models.reader import saved
+from allears.models.reader.saved import TorchReader
+from allears.runtime import onnx_reader as runtime
+from allears.runtime.onnx_reader import OnnxReader
+from allears.text.conversation_facts import facts_of
+from allears.text.reading import Reading
+from allears.text.reading_layout import ReadingTokens
+from allears.training.export.bundle import add_reader, export_with_reader
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
-from allears.understanding import runtime, saved
-from allears.understanding.conversation_facts import facts_of
-from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.export import add_reader, export_with_reader
-from allears.understanding.heads import head, strategy_reading
-from allears.understanding.layout import ReadingTokens
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
-from allears.understanding.saved import TorchReader
-from allears.understanding.task import UnderstandingTask, some_unknown
+from allears.training.understanding.task import UnderstandingTask, some_unknown
 from tiny_models import tiny_reader, tiny_selector
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER

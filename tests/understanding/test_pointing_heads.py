@@ -11,20 +11,20 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
-from allears.selection.export import export
+from allears.evaluation.understanding import evaluate_understanding
+from allears.models.reader import saved
+from allears.runtime.answering import averaged
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.reader_card import READER_FILE
+from allears.text.reading import Reading
+from allears.training.export.bundle import add_reader
+from allears.training.export.ranker import export
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
-from allears.understanding import saved
-from allears.understanding.answering import averaged
-from allears.understanding.bundled import READER_FILE
-from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.export import add_reader
-from allears.understanding.heads import head
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
-from allears.understanding.task import UnderstandingTask
+from allears.training.understanding.task import UnderstandingTask
 from made_up_corpora import EPITOME_HEADER, csv_text
 from tiny_models import tiny_selector
 

@@ -11,17 +11,17 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head, strategy_reading
 from allears.errors import AllearsError
+from allears.evaluation.understanding import evaluate_understanding
+from allears.models.reader import saved
+from allears.models.reader.reader import Reader
 from allears.text.layout import Limits
-from allears.understanding import saved
-from allears.understanding.dataset import ReadingDataset
-from allears.understanding.encoder_classifier import EncoderClassifier
-from allears.understanding.evaluate import evaluate_understanding
-from allears.understanding.heads import head, strategy_reading
-from allears.understanding.layout import NOT_ASKED, ReadingTokens, rationale_marks, token_spans
-from allears.understanding.losses import label_loss, rationale_loss
-from allears.understanding.reader import Reader
-from allears.understanding.reading import Reading
+from allears.text.reading import Reading
+from allears.text.reading_layout import NOT_ASKED, ReadingTokens, rationale_marks, token_spans
+from allears.training.understanding.dataset import ReadingDataset
+from allears.training.understanding.encoder_classifier import EncoderClassifier
+from allears.training.understanding.losses import label_loss, rationale_loss
 from tiny_models import tiny_encoder, tiny_selector, tiny_tokenizer
 
 NAMES = ("ed-emotion", "goemotions", "epitome-explorations")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.text.vectors import vector_size
-from allears.understanding.sentence_encoder import (
+from allears.models.reader.sentence_encoder import (
     OnnxSentences,
     WordAverage,
     load_sentence_encoder,
     load_token_encoder,
     similarity_by,
 )
+from allears.text.vectors import vector_size
 
 VECTORS = "tea 1 0\ncoffee 0.8 0.6\nrain 0 1\n"
 
@@ -75,7 +75,7 @@ def test_an_encoder_that_is_not_there_is_one_sentence(tmp_path: Path):
 
 
 def test_a_bundle_needs_no_torch_and_gives_the_exported_encoders_vectors(tmp_path: Path):
-    from allears.selection.export import export
+    from allears.training.export.ranker import export
     from tiny_models import tiny_selector
 
     model = tiny_selector(tmp_path / "run", "bi_encoder")

@@ -11,16 +11,17 @@ import pytest
 import torch
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
+from allears.models.reader import saved
+from allears.text.reading import Reading
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
-from allears.understanding import saved, teachers
-from allears.understanding.heads import head
-from allears.understanding.losses import label_loss
-from allears.understanding.reading import Reading
-from allears.understanding.task import UnderstandingTask
-from allears.understanding.teachers import Teachers, is_left_out, teach
+from allears.training.understanding import teachers
+from allears.training.understanding.losses import label_loss
+from allears.training.understanding.task import UnderstandingTask
+from allears.training.understanding.teachers import Teachers, is_left_out, teach
 from resuming import expect_the_same_end
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from allears.conversation import Conversation, Role, Turn
+from allears.corpora.heads import Head, head
 from allears.errors import AllearsError
-from allears.understanding.evaluate import compare, evaluate_understanding
-from allears.understanding.heads import Head, head
+from allears.evaluation.understanding import compare, evaluate_understanding
+from allears.evaluation.understanding_plots import save_calibration_picture, save_confusion_picture
 from allears.labels import STRATEGIES
-from allears.understanding.loading import load_reading_model
-from allears.understanding.plots import save_calibration_picture, save_confusion_picture
-from allears.understanding.reading import Reading
+from allears.models.reader.loading import load_reading_model
+from allears.text.reading import Reading
 
 POLARITY = head("ed-polarity")
 
@@ -186,7 +186,7 @@ def test_every_kind_of_head_has_a_confusion_picture(name: str, tmp_path: Path):
 
 
 def test_models_that_cannot_be_opened_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.selection.loading.files", lambda package: tmp_path)
+    monkeypatch.setattr("allears.runtime.bundle.files", lambda package: tmp_path)
     with pytest.raises(AllearsError, match="no such model"):
         load_reading_model(tmp_path / "nowhere", POLARITY)
     with pytest.raises(AllearsError, match="no default bundle"):

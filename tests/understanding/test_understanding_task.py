@@ -15,19 +15,19 @@ from accelerate import Accelerator
 from torch import nn
 
 from allears.conversation import Role, Turn
-from allears.corpora.ordinary import answered_messages
+from allears.corpora.heads import strategy_reading
 from allears.errors import AllearsError
+from allears.models.reader import saved
 from allears.nn.low_rank import low_rank
-from allears.selection.export import export
-from allears.selection.stored_matrices import stored_matrices
+from allears.nn.stored_matrices import stored_matrices
+from allears.text.reading import Reading
+from allears.training.export.ranker import export
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
+from allears.training.safety.ordinary import answered_messages
 from allears.training.tasks import make_task
+from allears.training.understanding.task import UnderstandingTask, batches_per_head, some_bare
 from allears.training.workers import Workers
-from allears.understanding import saved
-from allears.understanding.heads import strategy_reading
-from allears.understanding.reading import Reading
-from allears.understanding.task import UnderstandingTask, batches_per_head, some_bare
 from made_up_corpora import EPITOME_HEADER, csv_text
 from resuming import expect_the_same_end
 from tiny_models import tiny_selector
@@ -106,7 +106,7 @@ def test_the_risk_head_alone_learns_ordinary_turns_as_harmless(recipe, tmp_path,
         asked.update(split=split, count=count)
         return ["the bus was late"] * count
 
-    monkeypatch.setattr("allears.understanding.task.ordinary_turns", ordinary)
+    monkeypatch.setattr("allears.training.understanding.task.ordinary_turns", ordinary)
     names = 'heads.names=["risk", "ed-emotion"]'
     plain, task = make(recipe(names), tmp_path), make(recipe(names, "data.ordinary=3"), tmp_path)
     assert asked == {"split": "train", "count": 3}
@@ -319,7 +319,7 @@ def test_a_change_upon_what_is_no_bundle_of_that_encoder_is_refused(recipe, tmp_
 
 def test_a_start_without_an_encoder_is_refused(recipe, tmp_path):
     folder = tmp_path / "bow"
-    from allears.selection import saved as selection
+    from allears.models.selection import saved as selection
     from allears.text.layout import Limits
     from allears.text.tokenizer import WordVocabulary
 

@@ -26,7 +26,7 @@ from allears.chat.loading import Loading
 from allears.chat.session import ChatSession
 from allears.errors import AllearsError
 from allears.listener.contract import Responder
-from allears.listener.safety.replies import Help
+from allears.safety.replies import Help
 
 QUESTION = "May I remember what you tell me about yourself when you come back? [y/N] "
 _STYLE = Style.from_dict(

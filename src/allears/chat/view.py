@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from allears.conversation import Role, Turn
-from allears.listener.safety.replies import Help
 from allears.memory.records import StoredSentence, Summary
+from allears.safety.replies import Help
 
 WIDEST = 84  # characters; longer lines are hard to read, however wide the window
 REPLY = "cyan"

@@ -13,14 +13,14 @@ from allears.cli.output import console
 from allears.cli.progress import watched
 from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
+from allears.corpora.heads import Head
+from allears.corpora.heads import head as head_named
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
-from allears.nn.runs import is_kind
-from allears.understanding.evaluate import PAST, evaluate_understanding
-from allears.understanding.heads import Head
-from allears.understanding.heads import head as head_named
+from allears.evaluation.understanding import PAST, evaluate_understanding
 from allears.labels import ED_EMOTIONS, POLARITY_OF
-from allears.understanding.loading import ReadingModel, load_reading_model
+from allears.models.reader.loading import ReadingModel, load_reading_model
+from allears.runtime.runs import is_kind
 
 app = typer.Typer(
     help="The papers' figures about understanding, on any model and corpus.",
@@ -64,7 +64,7 @@ def strategy_curve(
 
         allears analyse strategy-curve runs/reader fasttext frequency --plot strategies.png
     """
-    from allears.understanding.analyses.strategy_curve import save_curve_picture, top_n_curve
+    from allears.evaluation.analyses.strategy_curve import save_curve_picture, top_n_curve
 
     _check(plot)
     if past not in PAST:
@@ -118,8 +118,8 @@ def persona_empathy(
 
         allears analyse persona-empathy --encoder glove.6B.100d.txt.gz --corpus pesconv.jsonl --split train
     """
-    from allears.understanding.analyses.persona_empathy import relations, save_relations_picture
-    from allears.understanding.sentence_encoder import load_sentence_encoder
+    from allears.evaluation.analyses.persona_empathy import relations, save_relations_picture
+    from allears.models.reader.sentence_encoder import load_sentence_encoder
 
     _check(plot)
     talks = list(corpus_named(corpus).read(split, data_root(root)))
@@ -183,7 +183,7 @@ def emotion_map(
 
         allears analyse emotion-map --encoder thenlper/gte-small --plot emotions.png
     """
-    from allears.understanding.analyses.emotion_map import (
+    from allears.evaluation.analyses.emotion_map import (
         classifier_vectors,
         emotion_map,
         mean_vectors,
@@ -199,14 +199,14 @@ def emotion_map(
     if (model is None) == (encoder is None):
         raise AllearsError("name either a model (a reader's run folder, or fasttext) or an --encoder")
     if model is not None and is_kind(model, GENERATOR):
-        from allears.generation.emotion_vectors import emotion_vectors
-        from allears.generation.loading import load_generator
+        from allears.evaluation.emotion_vectors import emotion_vectors
+        from allears.models.generation.loading import load_generator
 
         vectors = emotion_vectors(load_generator(model, device))
     elif model is not None:
         vectors = classifier_vectors(load_reading_model(model, chosen, root, device=device), chosen)
     else:
-        from allears.understanding.sentence_encoder import load_sentence_encoder
+        from allears.models.reader.sentence_encoder import load_sentence_encoder
 
         vectors = mean_vectors(load_sentence_encoder(str(encoder), device), chosen.read(split, root))
     found = emotion_map(vectors)
@@ -248,12 +248,12 @@ def listeners(
         allears analyse listeners runs/ed-moel --plot listeners.png
     """
     _check(plot)
-    from allears.generation.examples import read_examples
-    from allears.generation.loading import load_generator
+    from allears.models.generation.examples import read_examples
+    from allears.models.generation.loading import load_generator
 
     generator = load_generator(model, device)
-    from allears.generation.listeners import listeners as listen  # needs torch, which a run needs too
-    from allears.generation.listeners import save_listeners_picture
+    from allears.evaluation.moel_listeners import listeners as listen  # needs torch, which a run needs too
+    from allears.evaluation.moel_listeners import save_listeners_picture
 
     found = listen(generator, read_examples(corpus, split, root), each=each, watch=watched)
     title = f"listeners of {short_name(model)} on {corpus} {split}"
@@ -277,7 +277,7 @@ def listeners(
 
 
 def _strategy_model(name: str, head: Head, root: Path | None, corpus: str, device: str) -> ReadingModel:
-    from allears.understanding.analyses.strategy_curve import FREQUENCY, FrequencyModel
+    from allears.evaluation.analyses.strategy_curve import FREQUENCY, FrequencyModel
 
     if name == FREQUENCY:
         return FrequencyModel(head, head.read("train", root, corpus=corpus))

@@ -13,9 +13,9 @@ from allears.cli.output import errors
 from allears.cli.progress import watched
 from allears.corpora import Corpus, corpus, data_root
 from allears.corpora.check import splits_here
+from allears.corpora.heads import head as head_named
 from allears.errors import AllearsError
-from allears.selection.bundle import DEFAULT, default_bundle
-from allears.understanding.annotate import (
+from allears.evaluation.annotate import (
     ADDITIONS,
     EMOTION_HEADS,
     AddAct,
@@ -26,10 +26,10 @@ from allears.understanding.annotate import (
     AddPersona,
     mechanism_head,
 )
-from allears.understanding.annotation_file import annotate_to, check_annotation_path
-from allears.understanding.heads import head as head_named
+from allears.evaluation.annotation_file import annotate_to, check_annotation_path
 from allears.labels import MECHANISMS
-from allears.understanding.loading import load_reading_model
+from allears.models.reader.loading import load_reading_model
+from allears.runtime.bundle import DEFAULT, default_bundle
 
 
 def annotate(
@@ -112,8 +112,8 @@ def _addition(
     if encoder is not None and add != "persona":
         raise AllearsError(f"--encoder joins persona sentences; leave it out with --add {add}")
     if add == "persona":
-        from allears.understanding.persona.loading import load_extractor
-        from allears.understanding.sentence_encoder import load_sentence_encoder, similarity_by
+        from allears.models.extractor.loading import load_extractor
+        from allears.models.reader.sentence_encoder import load_sentence_encoder, similarity_by
 
         similarity = None if encoder is None else similarity_by(load_sentence_encoder(encoder, device))
         return AddPersona(load_extractor(model, device), model, similarity=similarity, replace_old=replace)

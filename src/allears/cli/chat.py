@@ -76,7 +76,7 @@ def chat(
             "--resume goes on with a stored conversation, and --no-memory has none; leave one of them out"
         )
     if country is not None:
-        from allears.listener.safety.replies import help_for
+        from allears.safety.replies import help_for
 
         help_for(country)  # a country without help lines is an error now, not in the moment they are needed
     loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice))
@@ -132,7 +132,7 @@ def _talk(
         if not interactive:
             return _pipe(session, loading, as_json, why, commands)
         from allears.chat.terminal import Terminal
-        from allears.listener.safety.replies import help_for
+        from allears.safety.replies import help_for
 
         if resume is not None:
             console.print(view.where_we_were(session.turns))

@@ -20,12 +20,12 @@ from allears.cli.evaluate_tables import (
 from allears.cli.output import console
 from allears.cli.progress import watched
 from allears.corpora.plots import check_picture_path
-from allears.errors import AllearsError
-from allears.metrics.bleu import sacrebleu_metrics
 from allears.corpora.split_examples import split_examples
-from allears.selection.evaluate import Comparison, SelectionReport, compare, evaluate_selection
-from allears.selection.loading import load_selector
-from allears.selection.retrieval import RetrievalReport, read_pool, retrieval_bleu
+from allears.errors import AllearsError
+from allears.evaluation.retrieval import RetrievalReport, read_pool, retrieval_bleu
+from allears.evaluation.selection import Comparison, SelectionReport, compare, evaluate_selection
+from allears.metrics.bleu import sacrebleu_metrics
+from allears.models.selection.loading import load_selector
 
 app = typer.Typer(
     help="Measure models: rankers alone, against another, elsewhere, with less persona; readers head by head.",
@@ -167,7 +167,7 @@ def evaluate_one(
     }
     title = f"{corpus} {split}, {candidates} candidates, seed {seed}"
     if plot is not None:
-        from allears.selection.evaluation_plot import save_evaluation_picture
+        from allears.evaluation.selection_plot import save_evaluation_picture
 
         save_evaluation_picture(_by_short_name(reports), title, plot)
     if as_json:

@@ -11,15 +11,15 @@ import typer
 from allears.cli.evaluate_tables import empty_table, short_name
 from allears.cli.output import console, errors
 from allears.cli.progress import watched
+from allears.decoding import PAL_ALPHAS, AlphaTable
+from allears.decoding import decoding as decoding_named
 from allears.errors import AllearsError
-from allears.generation.contract import Generator, settings_of
-from allears.generation.decoding import PAL_ALPHAS, AlphaTable
-from allears.generation.decoding import decoding as decoding_named
-from allears.generation.evaluate import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
-from allears.generation.examples import GenerationExample, read_examples
-from allears.generation.loading import load_generator
-from allears.metrics.bleu import sacrebleu_metrics
+from allears.evaluation.generation import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
 from allears.labels import POLARITIES
+from allears.metrics.bleu import sacrebleu_metrics
+from allears.models.generation.examples import GenerationExample, read_examples
+from allears.models.generation.loading import load_generator
+from allears.runtime.generator import Generator, settings_of
 
 TABLE, NOTHING, DEFAULT, LISTENER, OWN = "table", "none", "default", "listener", "own"
 _SHOWN = {
@@ -210,14 +210,14 @@ def _examples(
 def _embed(name: str, device: str) -> Any:
     if name == NOTHING:
         return None
-    from allears.selection.bundle import default_bundle
-    from allears.understanding.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.runtime.bundle import default_bundle
 
     return load_sentence_encoder(default_bundle() if name == DEFAULT else name, device).vectors
 
 
 def _sentiment() -> Any:
-    from allears.understanding.sentiment import VaderSentiment
+    from allears.models.reader.sentiment import VaderSentiment
 
     return VaderSentiment().compound
 
@@ -225,10 +225,10 @@ def _sentiment() -> Any:
 def _reader(name: str, device: str) -> Any:
     if name == NOTHING:
         return None
-    from allears.understanding.annotate import mechanism_head
-    from allears.understanding.heads import head
+    from allears.corpora.heads import head
+    from allears.evaluation.annotate import mechanism_head
     from allears.labels import MECHANISMS
-    from allears.understanding.loading import load_reading_model
+    from allears.models.reader.loading import load_reading_model
 
     return load_reading_model(name, head(mechanism_head(MECHANISMS[0])), device=device)
 

@@ -13,9 +13,9 @@ from allears.cli.output import console, errors
 from allears.cli.progress import watched
 from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
-from allears.understanding.persona.evaluate import PersonaReport, evaluate_persona, gold_turns
-from allears.understanding.persona.judgement import check_form_path, write_form
-from allears.understanding.persona.loading import load_extractor
+from allears.evaluation.persona import PersonaReport, evaluate_persona, gold_turns
+from allears.evaluation.persona_judgement import check_form_path, write_form
+from allears.models.extractor.loading import load_extractor
 
 PERSONA = "persona"
 _SHOWN = {
@@ -56,7 +56,7 @@ def persona(
     turns = gold_turns(talks, all_turns=all_turns)
     comparer = None
     if encoder is not None:
-        from allears.understanding.sentence_encoder import load_token_encoder
+        from allears.models.reader.sentence_encoder import load_token_encoder
 
         comparer = load_token_encoder(encoder, device)
     report = evaluate_persona(

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from allears.cli.evaluate_tables import cell, empty_table
 from allears.cli.output import console
-from allears.listener.safety.cases_file import read_cases, shipped_cases
-from allears.listener.safety.evaluate import Checked, SafetyReport, evaluate_safety
-from allears.listener.safety.screen import CrisisScreen
+from allears.evaluation.safety import Checked, SafetyReport, evaluate_safety
+from allears.safety.cases_file import read_cases, shipped_cases
+from allears.safety.screen import CrisisScreen
 
 
 def safety(
@@ -77,7 +77,7 @@ def safety(
 def _screen(bundle: str | None) -> CrisisScreen:
     if bundle is None:
         return CrisisScreen()
-    from allears.listener.safety.bundled_screen import bundled_head
+    from allears.safety.bundled_screen import bundled_head
 
     return CrisisScreen(bundled_head(bundle))
 

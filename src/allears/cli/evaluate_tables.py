@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from allears.evaluation.retrieval import RetrievalReport
+from allears.evaluation.selection import MEASURES, Comparison, SelectionReport
 from allears.metrics.significance import Interval
-from allears.selection.evaluate import MEASURES, Comparison, SelectionReport
-from allears.selection.retrieval import RetrievalReport
 
 HEADINGS = {"recall_at_1": "R@1", "recall_at_10": "R@10", "recall_at_50": "R@50", "mrr": "MRR"}
 

@@ -14,18 +14,18 @@ from allears.cli import evaluate_persona
 from allears.cli.evaluate_tables import cell, empty_table, p_value, short_name
 from allears.cli.output import console
 from allears.cli.progress import watched
+from allears.corpora.heads import HEADS, Head
+from allears.corpora.heads import head as head_named
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
-from allears.understanding.evaluate import (
+from allears.evaluation.understanding import (
     TOPS,
     Comparison,
     UnderstandingReport,
     compare,
     evaluate_understanding,
 )
-from allears.understanding.heads import HEADS, Head
-from allears.understanding.heads import head as head_named
-from allears.understanding.loading import load_reading_model
+from allears.models.reader.loading import load_reading_model
 
 
 def understanding(
@@ -188,7 +188,7 @@ def _draw(
 ) -> None:
     if plot is None and calibration_plot is None:
         return
-    from allears.understanding.plots import save_calibration_picture, save_confusion_picture
+    from allears.evaluation.understanding_plots import save_calibration_picture, save_confusion_picture
 
     if plot is not None:
         save_confusion_picture(reports[model], f"{title}: {short_name(model)}", plot)

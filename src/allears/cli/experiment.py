@@ -102,13 +102,7 @@ def run(
     from allears.experiments.lab import Lab
     from allears.experiments.registry import experiments
     from allears.experiments.runner import run_experiment
-    from allears.experiments.setting import (
-        FULL_HOME,
-        SMALL_HOME,
-        Setting,
-        default_encoder,
-        find_repository,
-    )
+    from allears.experiments.setting import FULL_HOME, SMALL_HOME, Setting, default_encoder, find_repository
     from allears.experiments.store import keep_result, read_results
 
     chosen = experiments(name)

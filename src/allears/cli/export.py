@@ -12,9 +12,9 @@ from rich.table import Table
 
 from allears.cli.output import console
 from allears.errors import AllearsError
-from allears.generation.causal import KIND as LANGUAGE_MODEL
-from allears.nn.runs import is_kind
-from allears.selection.bundle import CARD_FILE
+from allears.runtime.bundle import CARD_FILE
+from allears.runtime.causal import KIND as LANGUAGE_MODEL
+from allears.runtime.runs import is_kind
 
 
 def export(
@@ -105,11 +105,11 @@ def export(
         return
     measured = {} if metrics is None else _read_metrics(metrics)
     try:
-        from allears.generation import saved as voices
-        from allears.selection import saved as rankers
-        from allears.understanding import saved as readers
-        from allears.understanding.export import add_to_copy, export_together, parts_of
-        from allears.understanding.persona import saved as extractors
+        from allears.models.extractor import saved as extractors
+        from allears.models.generation import saved as voices
+        from allears.models.reader import saved as readers
+        from allears.models.selection import saved as rankers
+        from allears.training.export.bundle import add_to_copy, export_together, parts_of
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
             raise
@@ -150,7 +150,7 @@ def export(
 
 def _export_adapter(run: Path, out: Path) -> None:
     try:
-        from allears.generation.causal_export import export_adapter
+        from allears.training.export.adapter import export_adapter
     except ModuleNotFoundError as error:
         if error.name and error.name.startswith("allears"):
             raise

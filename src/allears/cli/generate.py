@@ -12,11 +12,11 @@ from allears.cli.evaluate_generation import TABLE, alpha_table
 from allears.cli.output import errors
 from allears.cli.progress import watched
 from allears.corpora import corpus as corpus_named
+from allears.decoding import decoding as decoding_named
 from allears.errors import AllearsError
-from allears.generation.decoding import decoding as decoding_named
-from allears.generation.loading import load_generator
-from allears.generation.written import AT_ONCE, WriteResponses, contexts
-from allears.understanding.annotation_file import annotate_to, check_annotation_path
+from allears.evaluation.annotation_file import annotate_to, check_annotation_path
+from allears.evaluation.written import AT_ONCE, WriteResponses, contexts
+from allears.models.generation.loading import load_generator
 
 
 def generate(

@@ -12,12 +12,12 @@ from rich.table import Table
 from allears.cli.output import console
 from allears.cli.progress import watched
 from allears.conversation import Role, Turn
-from allears.selection.candidates import read_candidates
-from allears.selection.index import CandidateIndex
-from allears.selection.index_files import IndexCard
-from allears.selection.bundle import DEFAULT
-from allears.selection.loading import load_selector
-from allears.selection.selector import Query
+from allears.models.selection.loading import load_selector
+from allears.runtime.bundle import DEFAULT
+from allears.runtime.candidates import read_candidates
+from allears.runtime.index import CandidateIndex
+from allears.runtime.index_files import IndexCard
+from allears.runtime.selector import Query
 
 app = typer.Typer(
     help="Build and search an index of replies.", no_args_is_help=True, rich_markup_mode="markdown"

@@ -13,10 +13,10 @@ from rich.text import Text
 from allears.cli.output import console, errors
 from allears.conversation import Conversation, Persona
 from allears.errors import AllearsError
-from allears.understanding.persona.loading import DEFAULT, load_extractor
-from allears.understanding.persona.memory import Merged, Similarity, merge
-from allears.understanding.persona.provenance import Extraction, extract_persona, turns_by_person
-from allears.understanding.persona.said import Said, conversations_in, read_said
+from allears.models.extractor.loading import DEFAULT, load_extractor
+from allears.personas.memory import Merged, Similarity, merge
+from allears.personas.provenance import Extraction, extract_persona, turns_by_person
+from allears.personas.said import Said, conversations_in, read_said
 
 app = typer.Typer(
     help="Learn who somebody is from what they say.", no_args_is_help=True, rich_markup_mode="markdown"
@@ -105,10 +105,10 @@ def label(
         allears persona label runs/persona-teacher --device cuda --out "$ALLEARS_DATA/told.jsonl.gz"
     """
     from allears.corpora import data_root
-    from allears.nn.runs import load_run
-    from allears.understanding.persona.labelling import labelled, unlabelled, write_tellings
+    from allears.models.runs import load_run
+    from allears.training.persona.labelling import labelled, unlabelled, write_tellings
 
-    opened = load_run(teacher, device, "allears.understanding.persona.teacher")
+    opened = load_run(teacher, device, "allears.models.extractor.teacher")
     tellings = list(labelled(opened, unlabelled(data_root(root), limit, seed)))
     write_tellings(out, tellings)
     told = sum(bool(each.persona) for each in tellings)
@@ -124,7 +124,7 @@ def _file(name: str) -> Said:
 def _similarity(encoder: str | None, device: str) -> Similarity | None:
     if encoder is None:
         return None
-    from allears.understanding.sentence_encoder import load_sentence_encoder, similarity_by
+    from allears.models.reader.sentence_encoder import load_sentence_encoder, similarity_by
 
     return similarity_by(load_sentence_encoder(encoder, device))
 

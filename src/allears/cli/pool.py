@@ -39,8 +39,8 @@ def review(
     """
     from allears.listener.pool import read_pool, shipped_pool
     from allears.listener.pool.review import MECHANISMS, review_pool
-    from allears.selection.loading import load_selector
-    from allears.understanding.runtime import OnnxReader
+    from allears.models.selection.loading import load_selector
+    from allears.runtime.onnx_reader import OnnxReader
 
     lines = shipped_pool() if file is None else read_pool(file)
     selector = load_selector(bundle)

@@ -49,24 +49,10 @@ def train(
 
 
 def _run(recipe: Path, change: list[str], folder: Path, resume: bool) -> dict[str, Any]:
-    try:
-        from allears.training.loop import train as run
-        from allears.training.recipe import read_recipe
-        from allears.training.tasks import make_task
-    except ImportError as error:
-        raise AllearsError(
-            f'training needs more than the light install: pip install "allears[train]" ({error})'
-        ) from error
+    from allears.training.run import run_recipe
 
-    wanted = read_recipe(recipe, change)
-    started = (folder / "checkpoint").exists() or (folder / "checkpoint.old").exists()
-    if (folder / "run.json").exists() and not resume:
-        raise AllearsError(
-            f"{folder}: a run is there already; use --resume to go on with it, or another --out"
-        )
     errors.print(f"[bold]{recipe.stem}[/] → {folder}", highlight=False)
-    metrics = run(make_task(wanted, folder), wanted, folder, resume=started)
-    return {**metrics, "folder": str(folder / "best")}
+    return {**run_recipe(recipe, change, folder, resume=resume), "folder": str(folder / "best")}
 
 
 def _table(done: dict[str, dict[str, Any]]) -> Table:

@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from allears.labels import DAILY_ACTS as ACTS
-from allears.labels import DAILY_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import CorpusError, OnBad, Source, lines, locate, raise_bad, valid_utf8
-
+from allears.labels import DAILY_ACTS as ACTS
+from allears.labels import DAILY_EMOTIONS as EMOTIONS
 
 _END = "__eou__"
 _ACT_NAMES = {str(number): name for number, name in enumerate(ACTS, 1)}

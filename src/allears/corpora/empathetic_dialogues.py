@@ -11,10 +11,10 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from allears.labels import ED_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import CorpusError, OnBad, Source, lines, locate, raise_bad, valid_utf8
+from allears.labels import ED_EMOTIONS as EMOTIONS
 
 COLUMNS = ["conv_id", "utterance_idx", "context", "prompt", "speaker_idx", "utterance"]
 

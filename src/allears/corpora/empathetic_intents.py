@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from allears.labels import INTENTS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo
-from allears.corpora.empathetic_dialogues import EMOTIONS, EmpatheticDialogues
+from allears.corpora.empathetic_dialogues import EmpatheticDialogues
 from allears.corpora.files import CorpusError, OnBad, Source, locate, raise_bad
 from allears.corpora.json_files import field, json_lines, texts
-
+from allears.labels import ED_EMOTIONS as EMOTIONS
+from allears.labels import INTENTS
 
 _KNOWN_LABELS = frozenset((*EMOTIONS, *INTENTS))
 

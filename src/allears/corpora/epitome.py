@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from allears.labels import MECHANISMS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import (
@@ -30,6 +29,7 @@ from allears.corpora.files import (
     raise_bad,
     valid_utf8,
 )
+from allears.labels import MECHANISMS
 
 COLUMNS = ["sp_id", "rp_id", "seeker_post", "response_post", "level", "rationales"]
 LEVELS = {"0": 0, "1": 1, "2": 2}

@@ -16,12 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from allears.labels import STRATEGIES
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import CorpusError, OnBad, Source, locate, raise_bad
 from allears.corpora.json_files import Record, field, json_array, text_field, texts
-
+from allears.labels import STRATEGIES
 
 # The failed conversations are older: some strategies have the names of an earlier guideline.
 _STRATEGY_NAMES = {name.lower(): name for name in STRATEGIES} | {

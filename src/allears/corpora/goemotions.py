@@ -14,7 +14,6 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from allears.labels import GO_EMOTIONS as EMOTIONS
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.corpus import CorpusInfo, Download
 from allears.corpora.files import (
@@ -27,7 +26,7 @@ from allears.corpora.files import (
     raise_bad,
     valid_utf8,
 )
-
+from allears.labels import GO_EMOTIONS as EMOTIONS
 
 _FILES = "https://raw.githubusercontent.com/google-research/google-research/master/goemotions/data"
 

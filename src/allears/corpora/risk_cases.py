@@ -1,6 +1,6 @@
 """The crisis screen's own cases: short messages, each with the danger it shows, written for this project.
 
-They ship inside the package (`listener/safety/cases`), so `root` is not looked at. A message is one
+They ship inside the package (`safety/cases`), so `root` is not looked at. A message is one
 seeker turn; its danger, or "none", is in `labels["risk"]`.
 """
 
@@ -14,7 +14,7 @@ from allears.corpora.corpus import CorpusInfo
 from allears.corpora.files import NotHereError, OnBad, Source, raise_bad
 from allears.corpora.json_files import Record, conversations, json_lines, text_field
 
-FOLDER = Path(__file__).parent.parent / "listener" / "safety" / "cases"
+FOLDER = Path(__file__).parent.parent / "safety" / "cases"
 
 
 def cases_path(split: str) -> Path:

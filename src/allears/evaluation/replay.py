@@ -19,7 +19,7 @@ from allears.corpora.files import CorpusError, Source, raise_bad
 from allears.corpora.json_files import Record, json_lines, text_field, texts
 from allears.errors import AllearsError
 from allears.listener.contract import Reply, Responder
-from allears.listener.safety.state import CHECK_BACK
+from allears.safety.state import CHECK_BACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,21 @@ from allears.conversation import Conversation
 
 PACKAGE = Path(allears.__file__).parent
 # What every training run rests on. Not the corpora's readers: what they read has a fingerprint of its own.
-SHARED = ("conversation.py", "text", "nn", "metrics", "training")
+_LOOP = ("average", "averaging", "checkpoint", "joint", "loop", "recipe", "tasks", "vectors", "workers")
+SHARED = ("conversation.py", "labels.py", "text", "nn", "metrics", *(f"training/{name}.py" for name in _LOOP))
+# The code of each kind of model: its own files, how it learns, and how it is measured.
+SELECTION = (
+    *SHARED,
+    "models/selection",
+    "training/selection",
+    "evaluation/selection.py",
+    "evaluation/retrieval.py",
+)
+GENERATION = (*SHARED, "models/generation", "training/generation", "decoding", "evaluation/generation.py")
+UNDERSTANDING = (
+    *SHARED, "models/reader", "models/extractor", "training/understanding", "training/persona", "personas",
+    "evaluation/understanding.py", "evaluation/persona.py", "evaluation/analyses",
+)  # fmt: skip
 LENGTH = 16
 
 

@@ -18,17 +18,24 @@ from typing import Any
 
 from allears.errors import AllearsError
 from allears.experiments.contract import Done, Measurement, Run
-from allears.experiments.fingerprints import SHARED, code_of, digest, file_digest
+from allears.experiments.fingerprints import (
+    GENERATION,
+    SELECTION,
+    UNDERSTANDING,
+    code_of,
+    digest,
+    file_digest,
+)
 from allears.experiments.made_corpora import Corpora
 from allears.experiments.setting import Setting
 from allears.experiments.small import ENCODER, small_changes, tiny_encoder
 
 FINISHED = "finished.json"
 ROOMS = {
-    "selection": (*SHARED, "selection"),
-    "generation": (*SHARED, "generation"),
-    "understanding": (*SHARED, "understanding"),
-    "joint": (*SHARED, "selection", "generation", "understanding"),
+    "selection": SELECTION,
+    "generation": GENERATION,
+    "understanding": UNDERSTANDING,
+    "joint": (*SELECTION, *GENERATION, *UNDERSTANDING),
 }
 Record = dict[str, Any]
 Note = Callable[[str], None]

@@ -223,17 +223,11 @@ def _labelled(split: str) -> Callable[[Corpora, Path], None]:
     """Emotion, intent, act and mechanisms of empathy by our reader, as recipes/reddit-modmoel.toml asks for."""
 
     def make(corpora: Corpora, target: Path) -> None:
-        from allears.understanding.annotate import (
-            AddAct,
-            AddEmotion,
-            AddIntent,
-            AddMechanisms,
-            mechanism_head,
-        )
-        from allears.understanding.annotation_file import annotate_to
-        from allears.understanding.heads import head
+        from allears.corpora.heads import head
+        from allears.evaluation.annotate import AddAct, AddEmotion, AddIntent, AddMechanisms, mechanism_head
+        from allears.evaluation.annotation_file import annotate_to
         from allears.labels import MECHANISMS
-        from allears.understanding.loading import load_reading_model
+        from allears.models.reader.loading import load_reading_model
 
         reader = load_reading_model("default", head(mechanism_head(MECHANISMS[0])))
         steps = (
@@ -257,9 +251,9 @@ def _labelled(split: str) -> Callable[[Corpora, Path], None]:
 
 def _with_personas(corpora: Corpora, target: Path) -> None:
     """ESConv's train split with the seekers' personas by our extractor, as recipes/esconv-pal.toml asks for."""
-    from allears.understanding.annotate import AddPersona
-    from allears.understanding.annotation_file import annotate_to
-    from allears.understanding.persona.loading import load_extractor
+    from allears.evaluation.annotate import AddPersona
+    from allears.evaluation.annotation_file import annotate_to
+    from allears.models.extractor.loading import load_extractor
 
     talks = corpora.read("esconv", "train")
     settings = {"corpus": "esconv", "split": "train", "add": "persona"}

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from allears.selection.bundle import default_bundle
+from allears.runtime.bundle import default_bundle
 from allears.training.recipe import Recipe
 
 CONVERSATIONS = {"train": 48, "valid": 30, "test": 10}  # of every corpus

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role
+from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import Generated, Likelihood, Prompt, Seed
-from allears.generation.decoding import AlphaTable, Settings
 from allears.listener.listener import Listener
+from allears.runtime.generator import Generated, Likelihood, Prompt, Seed
 
 AT_ONCE = 16
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Turn
-from allears.selection.selector import CandidateStates, Indices
+from allears.runtime.selector import CandidateStates, Indices
 
 Likely = tuple[tuple[str, float], ...]
 """Labels with their probabilities, likeliest first."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from allears.conversation import Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
+from allears.labels import STRATEGIES
 from allears.listener import requests
 from allears.listener.answered import Answered, read_answered, shipped_answered
 from allears.listener.answered.proposer import AnsweredProposer, open_vectors
@@ -42,24 +43,23 @@ from allears.listener.personas.proposer import PersonaProposer
 from allears.listener.pool import Line, open_index, read_pool, shipped_pool
 from allears.listener.proposers import PoolProposer
 from allears.listener.ranking import Moment, Weights, highest_score, rank
-from allears.listener.safety.bundled_screen import bundled_head
-from allears.listener.safety.dangers import SafetyState
-from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.replies import ELSEWHERE, countries, fixed_reply
-from allears.listener.safety.review import review
-from allears.listener.safety.screen import CrisisScreen
 from allears.listener.senses import Senses, mood
 from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
 from allears.listener.turn_state import CONTEXT_TURNS, TurnState, clock
 from allears.listener.voices import DEFAULT, RETRIEVAL, Voice, open_voice
+from allears.personas.contract import PersonaExtractor, SharesEncoder
+from allears.personas.memory import merge
+from allears.personas.provenance import Extraction, extract_each
 from allears.progress import Watch, unwatched
-from allears.selection.runtime import Comparison, OnnxSelector, Text
-from allears.selection.selector import Query
-from allears.labels import STRATEGIES
-from allears.understanding.persona.contract import PersonaExtractor, SharesEncoder
-from allears.understanding.persona.memory import merge
-from allears.understanding.persona.provenance import Extraction, extract_each
+from allears.runtime.onnx_selector import Comparison, OnnxSelector, Text
+from allears.runtime.selector import Query
+from allears.safety.bundled_screen import bundled_head
+from allears.safety.dangers import SafetyState
+from allears.safety.patterns import pattern_table
+from allears.safety.replies import ELSEWHERE, countries, fixed_reply
+from allears.safety.review import review
+from allears.safety.screen import CrisisScreen
 
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 PERSONA = ("said", "written")  # how what a person says of themselves is noted
@@ -129,9 +129,9 @@ class Listener:
         The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
         themselves and lasts is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
         """
-        from allears.understanding.persona.noting import NotingExtractor
-        from allears.understanding.persona.runtime import OnnxExtractor
-        from allears.understanding.runtime import OnnxReader
+        from allears.personas.noting import NotingExtractor
+        from allears.runtime.onnx_extractor import OnnxExtractor
+        from allears.runtime.onnx_reader import OnnxReader
 
         with ThreadPoolExecutor(1) as beside:  # tables are read while the graphs are loaded
             tables = beside.submit(pattern_table)

@@ -15,7 +15,7 @@ from allears.listener.contract import Likely, Proposal, Proposed, Request
 from allears.listener.proposers import encoded
 from allears.listener.reflecting import felt_for, reflections
 from allears.listener.stages import positive
-from allears.selection.runtime import OnnxSelector, Text
+from allears.runtime.onnx_selector import OnnxSelector, Text
 
 
 class MakingProposer:

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from allears.conversation import PersonaSentence, Role, Turn
 from allears.listener.wording import telling
-from allears.selection.features import persona_tokens, response_tokens
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import Query
+from allears.runtime.features import persona_tokens, response_tokens
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import Query
 
 Floats = npt.NDArray[np.float32]
 Span = tuple[int, int]  # the first character and the one after the last

@@ -8,9 +8,9 @@ import numpy as np
 
 from allears.listener.contract import Proposal, Proposed, Request
 from allears.listener.pool import proposal
-from allears.selection.index import CandidateIndex
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import Indices
+from allears.runtime.index import CandidateIndex
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import Indices
 
 FIRST_STAGE = 100  # nearest replies by their vectors that are compared word by word
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Role, Turn
+from allears.labels import POLARITY_OF
 from allears.listener.contract import (
     ANSWERED,
     IN_CHARACTER,
@@ -54,8 +55,7 @@ from allears.listener.wording import (
     times,
     words,
 )
-from allears.selection.bundle import BundleCard
-from allears.labels import POLARITY_OF
+from allears.runtime.bundle import BundleCard
 
 _TWO = (("dog", "cat"), ("mum", "dad"), ("grandma", "grandpa"))
 TELLING = (

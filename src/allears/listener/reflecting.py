@@ -20,11 +20,11 @@ from pathlib import Path
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.labels import STRATEGIES
 from allears.listener.contract import PLAIN, REFLECTION, Likely, Proposal
 from allears.listener.stages import positive
 from allears.listener.turning import PLAN, STATEMENT, VERDICT, Heard, heard
 from allears.listener.wording import denies
-from allears.labels import STRATEGIES
 
 PAUSE = 1  # replies between two that say something back
 FELT = 0.4  # from which a group of emotions is taken for what the person feels

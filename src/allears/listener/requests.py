@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role
-from allears.understanding.persona.provenance import turn_source
+from allears.personas.provenance import turn_source
 
 _THAT = re.compile(
     r"^\W*(please\W+|can you\W+|could you\W+)*(forget|delete|erase|scratch|ignore)\W+(about\W+)?"

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import Turn
+from allears.corpora.heads import HEADS
 from allears.listener.contract import Likely
-from allears.listener.safety.reader_head import RISK, most_pieces
-from allears.selection.runtime import Text
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import Text
+from allears.safety.reader_head import RISK, most_pieces
+from allears.text.conversation_facts import conversation_facts
 from allears.text.layout import Limits
-from allears.understanding.conversation_facts import conversation_facts
-from allears.understanding.heads import HEADS
-from allears.understanding.runtime import OnnxReader
 
 EMOTION, STRATEGY = "ed-emotion-turns", "strategy"
 NOW = 0.4  # of a mood is what was read in this turn, if it was a turn of some length

@@ -16,16 +16,16 @@ from itertools import pairwise
 import numpy as np
 
 from allears.conversation import Role
+from allears.decoding import PAL_ALPHAS, AlphaTable
 from allears.errors import AllearsError
-from allears.generation.contract import Generated, Prompt
-from allears.generation.decoding import PAL_ALPHAS, AlphaTable
 from allears.listener.contract import Proposal, Proposed, Request
-from allears.listener.safety.review import review
 from allears.listener.unfit import unfit, without_greeting
 from allears.listener.voices import Voice
 from allears.listener.wording import words
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import CandidateStates
+from allears.runtime.generator import Generated, Prompt
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import CandidateStates
+from allears.safety.review import review
 
 # A program has no life of its own to speak of: whatever it wrote there would be untrue. And a paraphrase must have
 # understood: most of those that were read got it wrong ("So you are an uncle?").

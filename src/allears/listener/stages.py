@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from allears.conversation import Role, Turn
-from allears.listener.contract import Likely
 from allears.labels import POLARITY_OF, STRATEGIES
+from allears.listener.contract import Likely
 
 _GREETING = re.compile(
     r"^\W*(hi+|hello+|hey+|hiya|good (morning|afternoon|evening|day)|greetings|yo|sup|what'?s up|howdy"

@@ -14,8 +14,8 @@ from allears.conversation import Conversation, Persona, PersonaSentence, Role, T
 from allears.listener.contract import NO_WISH, Change, Likely, Proposed, Ranked, Reply, Why, Wish
 from allears.listener.senses import Sensed
 from allears.listener.speaking import Spoken
-from allears.selection.runtime import EncodedQueries, Text
-from allears.selection.selector import Query
+from allears.runtime.onnx_selector import EncodedQueries, Text
+from allears.runtime.selector import Query
 
 CONTEXT_TURNS = 6
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from allears.decoding import PAL_ALPHAS, AlphaTable, Settings
 from allears.errors import AllearsError
-from allears.generation.contract import Generator
-from allears.generation.decoding import PAL_ALPHAS, AlphaTable, Settings
+from allears.runtime.generator import Generator
 
 if TYPE_CHECKING:
-    from allears.selection.runtime import OnnxSelector
+    from allears.runtime.onnx_selector import OnnxSelector
 
 DEFAULT, RETRIEVAL, SMOLLM2, REMOTE = "default", "retrieval", "smollm2", "remote"
 VOICES = (DEFAULT, RETRIEVAL, SMOLLM2, REMOTE)
@@ -95,22 +95,22 @@ def open_voice(
     if name in VOICES and (reason := _missing(name, bundle)):
         raise AllearsError(reason)
     if name == DEFAULT:
-        from allears.generation.onnx_generator import OnnxGenerator
+        from allears.runtime.onnx_generator import OnnxGenerator
 
         shared = (selector.encoder, selector.tokenizer) if selector is not None else ()
         return Voice(
             name, OnnxGenerator.from_bundle(_folder(bundle), *shared, threads=threads), alphas=SMALL_ALPHAS
         )
     if name == SMOLLM2:
-        from allears.generation.causal import open_smollm2
+        from allears.runtime.causal import open_smollm2
 
         # what it asks misses the point more often than what it says
         return Voice(name, open_smollm2(threads=threads), count=2, settings=LARGE_SETTINGS, questions=1)
     if name == REMOTE:
-        from allears.generation.remote import open_remote
+        from allears.runtime.remote import open_remote
 
         return Voice(name, open_remote(), count=2, settings=LARGE_SETTINGS)
-    from allears.generation.loading import load_generator
+    from allears.models.generation.loading import load_generator
 
     if not Path(name).is_dir():
         raise AllearsError(
@@ -122,8 +122,8 @@ def open_voice(
 def _missing(name: str, bundle: Path | str) -> str:
     """Why a voice cannot be opened here, or nothing."""
     if name == DEFAULT:
-        from allears.generation.bundled import has_voice
-        from allears.selection.bundle import BundleCard
+        from allears.runtime.bundle import BundleCard
+        from allears.runtime.voice_card import has_voice
 
         folder = _folder(bundle)
         if has_voice(BundleCard.read(folder)):
@@ -133,17 +133,17 @@ def _missing(name: str, bundle: Path | str) -> str:
             "`allears export RUN --voice GENERATOR_RUN --out FOLDER`"
         )
     if name == SMOLLM2:
-        from allears.generation.causal import smollm2_missing
+        from allears.runtime.causal import smollm2_missing
 
         return smollm2_missing()
     if name == REMOTE:
-        from allears.generation.remote import remote_missing
+        from allears.runtime.remote import remote_missing
 
         return remote_missing()
     return ""
 
 
 def _folder(bundle: Path | str) -> Path:
-    from allears.selection.bundle import default_bundle
+    from allears.runtime.bundle import default_bundle
 
     return default_bundle() if str(bundle) == DEFAULT else Path(bundle)

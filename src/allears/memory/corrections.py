@@ -7,8 +7,8 @@ from allears.errors import AllearsError
 from allears.memory.errors import NotFoundError
 from allears.memory.likeness import alike
 from allears.memory.sentences import Known, Sentences
-from allears.understanding.persona.contradiction import contradiction
-from allears.understanding.persona.memory import EDITED
+from allears.personas.contradiction import contradiction
+from allears.personas.memory import EDITED
 
 
 def find(known: list[Known], which: int | str) -> Known:

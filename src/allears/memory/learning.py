@@ -15,8 +15,8 @@ from typing import Any
 
 from allears.conversation import Persona, PersonaSentence
 from allears.memory.sentences import Known, Sentences, from_elsewhere, turn_of
-from allears.understanding.persona.contradiction import contradiction
-from allears.understanding.persona.memory import EDITED, merge
+from allears.personas.contradiction import contradiction
+from allears.personas.memory import EDITED, merge
 
 REVISION_LABEL = "memory_revision"
 _UNKNOWN = -1  # a copy that did not come from `load` removes nothing

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from allears.conversation import Persona, PersonaSentence
-from allears.understanding.persona.memory import merge
-from allears.understanding.persona.plain import plain_words
+from allears.personas.memory import merge
+from allears.personas.plain import plain_words
 
 
 def alike(first: str, second: str) -> bool:

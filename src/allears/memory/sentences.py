@@ -19,7 +19,7 @@ from allears.memory import clock
 from allears.memory.encryption import Cipher
 from allears.memory.records import EarlierWording, StoredSentence
 from allears.memory.tables import beliefs, conversations, people, sentences
-from allears.understanding.persona.memory import EDITED
+from allears.personas.memory import EDITED
 
 _TURN = re.compile(r"turn (\d{1,9})")
 _ELSEWHERE = re.compile(r"conversation [0-9a-f]+(?:, turn \d+)?")

@@ -33,7 +33,7 @@ class Encoder(nn.Module):
         """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`), or those of a bundle (`default`)."""
         bundle = _bundle(name)
         if bundle is not None:
-            from allears.selection.bundle_encoder import bundle_encoder
+            from allears.nn.bundle_encoder import bundle_encoder
 
             return bundle_encoder(bundle)
         logging.disable_progress_bar()  # a bar and a report about the pooling layer we leave out: noise
@@ -124,7 +124,7 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
 
 
 def _bundle(name: str | Path) -> Path | None:
-    from allears.selection.bundle import bundle_folder# a bundle is known to its own room alone
+    from allears.runtime.bundle import bundle_folder  # a bundle is known to its own room alone
 
     return bundle_folder(name)
 

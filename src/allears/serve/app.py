@@ -16,8 +16,8 @@ from starlette.middleware.cors import CORSMiddleware
 from allears import __version__
 from allears.errors import AllearsError
 from allears.listener.contract import Responder
-from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
+from allears.safety.screen import CrisisScreen
 from allears.serve import openai
 from allears.serve.auth import Door, security_scheme
 from allears.serve.batching import BusyError

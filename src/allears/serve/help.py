@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from allears.listener.safety.replies import Help, countries, help_for, international
+from allears.safety.replies import Help, countries, help_for, international
 
 
 @dataclass(frozen=True, slots=True)

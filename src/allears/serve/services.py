@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
 
-from allears.listener.safety.screen import CrisisScreen
 from allears.memory import Memory
+from allears.safety.screen import CrisisScreen
 from allears.serve.auth import Door
 from allears.serve.limits import RateLimit
 from allears.serve.metrics import Metrics

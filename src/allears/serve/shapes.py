@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from allears.conversation import Conversation, Persona, Role
-from allears.listener.safety.dangers import Danger, Phase, SafetyState
-from allears.listener.safety.replies import ELSEWHERE, countries
+from allears.labels import STRATEGIES
 from allears.memory import Counts, StoredSentence, Summary
 from allears.memory.choices import COUNTRY_LABEL
+from allears.safety.dangers import Danger, Phase, SafetyState
+from allears.safety.replies import ELSEWHERE, countries
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.talk import Said, Told
-from allears.labels import STRATEGIES
 
 _ID = "3f8a1c0d9b7e2465"
 LARGEST_SEED = 2**31 - 1

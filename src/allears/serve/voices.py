@@ -13,7 +13,7 @@ from allears.conversation import Conversation, PersonaSentence
 from allears.errors import AllearsError
 from allears.listener.contract import NO_WISH, Reply, Responder, Wish
 from allears.listener.matching import Matched
-from allears.listener.safety.screen import require_crisis_screening
+from allears.safety.screen import require_crisis_screening
 from allears.serve.batching import Batcher
 from allears.serve.metrics import Metrics
 from allears.serve.settings import Settings

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from allears import __version__
 from allears.errors import AllearsError
-from allears.listener.safety.replies import countries
+from allears.safety.replies import countries
 from allears.serve.auth import Door
 from allears.serve.errors import error_response, tell_bad_request, tell_problem
 from allears.serve.gate import Gate

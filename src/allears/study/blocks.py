@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from allears.corpora.empathetic_dialogues import EMOTIONS
+from allears.labels import ED_EMOTIONS as EMOTIONS
 
 TIE = "tie"
 SIDES = ("A", "B")

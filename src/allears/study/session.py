@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from allears.conversation import Role, Turn
-from allears.listener.safety.replies import fixed_reply
-from allears.listener.safety.screen import CrisisScreen, require_crisis_screening
+from allears.safety.replies import fixed_reply
+from allears.safety.screen import CrisisScreen, require_crisis_screening
 from allears.study import seeded
 from allears.study.blocks import SIDES, Chat
 from allears.study.design import Design

@@ -87,7 +87,7 @@ def open_talker(spec: SystemSpec, folder: Path) -> Talker:
     path = folder / model if model != "default" and (folder / model).exists() else Path(model)
     if spec.candidates:
         return _Choosing(path, folder / spec.candidates)
-    from allears.generation.loading import load_generator
+    from allears.models.generation.loading import load_generator
 
     return _Writing(load_generator(path))
 
@@ -130,7 +130,7 @@ def _bundle(spec: SystemSpec, folder: Path) -> Path | str:
 def _endpoint(spec: SystemSpec) -> Talker:
     import os
 
-    from allears.generation.remote import PREFIX, RemoteGenerator, RemoteOptions
+    from allears.runtime.remote import PREFIX, RemoteGenerator, RemoteOptions
 
     address = urlsplit(spec.endpoint)
     if address.scheme not in ("http", "https") or not address.hostname:
@@ -150,8 +150,8 @@ class _Writing:
         self.generator = generator
 
     def reply(self, turns: Sequence[Turn], persona: Sequence[str] = (), *, seed: int = 0) -> str:
-        from allears.generation.contract import Prompt
         from allears.listener.voices import SMALL_SETTINGS
+        from allears.runtime.generator import Prompt
 
         prompt = Prompt(tuple(turns), tuple(persona))
         return str(self.generator.generate([prompt], SMALL_SETTINGS, [seed])[0][0].text)
@@ -161,7 +161,7 @@ class _Choosing:
     """A selection model with a file of candidates: the one that scores best."""
 
     def __init__(self, model: Path, candidates: Path) -> None:
-        from allears.selection.loading import load_selector
+        from allears.models.selection.loading import load_selector
 
         try:
             lines = candidates.read_text(encoding="utf-8").splitlines()
@@ -178,7 +178,7 @@ class _Choosing:
     def reply(self, turns: Sequence[Turn], persona: Sequence[str] = (), *, seed: int = 0) -> str:
         import numpy as np
 
-        from allears.selection.selector import Query
+        from allears.runtime.selector import Query
 
         every = np.arange(len(self.texts), dtype=np.int64)[None]
         scores = self.selector.score([Query(tuple(turns))], self.encoded, every)
@@ -233,7 +233,7 @@ def can_be_frozen(spec: SystemSpec) -> bool:
 
 
 def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
-    from allears.selection.bundle import default_bundle
+    from allears.runtime.bundle import default_bundle
 
     named = [name for name in (spec.run, spec.bundle) if name]
     if spec.voice:
@@ -242,7 +242,7 @@ def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
         named.append("default" if spec.voice in VOICES else spec.voice)
     found: list[Path] = []
     if _listens(spec):  # a listener also answers from its pool, and one voice has weights of its own
-        from allears.generation.causal import SMOLLM2_FOLDER
+        from allears.runtime.causal import SMOLLM2_FOLDER
 
         package = Path(str(files("allears.listener")))
         found += [package / "pool", *([SMOLLM2_FOLDER] if spec.voice == "smollm2" else [])]

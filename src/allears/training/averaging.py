@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from allears.errors import AllearsError
-from allears.nn.runs import MODEL_FILE, best, joint_parts
+from allears.runtime.runs import MODEL_FILE, best, joint_parts
 
 WEIGHTS_FILE = "model.safetensors"
 RECORD_FILE = "average.json"

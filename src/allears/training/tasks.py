@@ -12,11 +12,11 @@ from allears.training.recipe import Recipe
 
 _TASKS = {
     "joint": "allears.training.joint:JointTask",
-    "selection": "allears.selection.task:SelectionTask",
-    "understanding": "allears.understanding.task:UnderstandingTask",
-    "persona-extraction": "allears.understanding.persona.task:PersonaTask",
-    "persona-teacher": "allears.understanding.persona.teacher_task:TeacherTask",
-    "generation": "allears.generation.tasks:generation_task",
+    "selection": "allears.training.selection.task:SelectionTask",
+    "understanding": "allears.training.understanding.task:UnderstandingTask",
+    "persona-extraction": "allears.training.persona.task:PersonaTask",
+    "persona-teacher": "allears.training.persona.teacher_task:TeacherTask",
+    "generation": "allears.training.generation.tasks:generation_task",
 }
 
 

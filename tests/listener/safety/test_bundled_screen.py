@@ -14,24 +14,24 @@ import torch
 from onnx import numpy_helper
 
 from allears.conversation import Role, Turn
+from allears.corpora.heads import head
 from allears.errors import AllearsError
 from allears.listener.listener import Listener
-from allears.listener.safety.bundled_screen import OnnxScreen, bundled_head
-from allears.listener.safety.export_screen import add_screen
-from allears.listener.safety.reader_head import RISK
+from allears.models.reader.saved import ReaderCard, TorchReader, build
+from allears.models.selection.saved import TorchSelector
 from allears.nn.encoder import Encoder
 from allears.nn.low_rank import Addition, plain_weights, train_at_rank
-from allears.selection.bundle import BundleCard
-from allears.selection.changed_weights import changed_weights
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
-from allears.selection.saved import TorchSelector
-from allears.selection.stored_matrices import begin_as_stored, in_float, layer_of
+from allears.nn.stored_matrices import begin_as_stored, in_float, layer_of
+from allears.runtime.bundle import BundleCard
+from allears.runtime.changed_weights import changed_weights
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.safety.bundled_screen import OnnxScreen, bundled_head
+from allears.safety.reader_head import RISK
 from allears.text.layout import Limits
-from allears.understanding.heads import head
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
-from allears.understanding.saved import ReaderCard, TorchReader, build
+from allears.text.reading import Reading
+from allears.training.export.ranker import export
+from allears.training.export.screen import add_screen
 from tiny_models import queries, tiny_encoder, tiny_selector
 
 SAID = ["my cat is lost", "great news!", "so sad, so sad", "the boat is lost? tell me"]

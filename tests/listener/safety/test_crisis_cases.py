@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from allears.errors import AllearsError
-from allears.listener.safety.cases_file import SPLITS, Case, read_cases, shipped_cases
-from allears.listener.safety.dangers import LABELS, Danger
-from allears.listener.safety.evaluate import evaluate_safety
-from allears.listener.safety.ngram_head import NgramHead, shipped_head
-from allears.listener.safety.screen import CrisisScreen
-from allears.listener.safety.train_ngram_head import fit
+from allears.evaluation.safety import evaluate_safety
+from allears.safety.cases_file import SPLITS, Case, read_cases, shipped_cases
+from allears.safety.dangers import LABELS, Danger
+from allears.safety.ngram_head import NgramHead, shipped_head
+from allears.safety.screen import CrisisScreen
+from allears.training.safety.train_ngram_head import fit
 
 
 def write(path: Path, *records: object) -> Path:
@@ -105,7 +105,7 @@ def test_the_small_head_hears_danger_in_the_middle_of_a_long_message():
 
 
 def test_the_small_head_is_small():
-    stored = files("allears.listener.safety") / "ngram_head.npz"
+    stored = files("allears.safety") / "ngram_head.npz"
     assert len(stored.read_bytes()) < 512 * 1024
 
 

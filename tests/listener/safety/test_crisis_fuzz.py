@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from allears.conversation import Role, Turn
-from allears.listener.safety.dangers import Danger, Phase, SafetyState, Screening
-from allears.listener.safety.replies import fixed_reply
-from allears.listener.safety.review import Review, review
-from allears.listener.safety.screen import CrisisScreen
+from allears.safety.dangers import Danger, Phase, SafetyState, Screening
+from allears.safety.replies import fixed_reply
+from allears.safety.review import Review, review
+from allears.safety.screen import CrisisScreen
 
 SCREEN = CrisisScreen()
 # words that the patterns care about, in the hands of chance

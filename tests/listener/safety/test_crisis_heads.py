@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.listener.safety.cases_file import shipped_cases
-from allears.listener.safety.combination import Combination, WeightedSum, seen_by, shipped_combination
-from allears.listener.safety.dangers import Danger, Evidence
-from allears.listener.safety.fit_screen import fit_sum, held_out_scores, reader_fingerprint, threshold_for
-from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.real_words import mistaken, vocabulary
+from allears.safety.cases_file import shipped_cases
+from allears.safety.combination import Combination, WeightedSum, seen_by, shipped_combination
+from allears.safety.dangers import Danger, Evidence
+from allears.safety.patterns import pattern_table
+from allears.safety.real_words import mistaken, vocabulary
+from allears.training.safety.fit_screen import fit_sum, held_out_scores, reader_fingerprint, threshold_for
 
 SUM = WeightedSum(-1.0, {"outright": 2.0, "ngrams": 0.5}, threshold=0.5)
 BOTH = Combination(
@@ -58,7 +58,7 @@ def test_a_head_that_would_be_just_enough_alone_weighs_one_half():
 
 def test_a_combination_survives_being_stored_and_a_broken_one_is_one_sentence():
     assert Combination.from_json(BOTH.to_json()) == BOTH
-    with pytest.raises(AllearsError, match=r"run `python -m allears.listener.safety.fit_screen` again"):
+    with pytest.raises(AllearsError, match=r"run `python -m allears.training.safety.fit_screen` again"):
         Combination.from_json("{}")
 
 
@@ -85,8 +85,8 @@ def test_a_threshold_from_no_messages_is_still_a_threshold():
 
 
 def test_the_layers_were_weighed_with_the_bundle_that_ships():
-    """If not, run: python -m allears.listener.safety.fit_screen"""
-    from allears.selection.bundle import default_bundle
+    """If not, run: python -m allears.training.safety.fit_screen"""
+    from allears.runtime.bundle import default_bundle
 
     try:
         folder = default_bundle()
@@ -111,7 +111,7 @@ def test_a_vocabulary_is_read_from_a_tokenizer_or_a_list(tmp_path: Path):
 
 
 def test_no_word_of_the_shipped_vocabulary_is_taken_for_a_misspelt_one():
-    from allears.selection.bundle import default_bundle
+    from allears.runtime.bundle import default_bundle
 
     try:
         folder = default_bundle()

@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from allears.listener.safety.combination import ENOUGH
-from allears.listener.safety.dangers import Danger
-from allears.listener.safety.normalise import Normaliser
-from allears.listener.safety.patterns import pattern_table
-from allears.listener.safety.phrases import compile_lines, compile_phrase
-from allears.listener.safety.screen import CrisisScreen
+from allears.safety.combination import ENOUGH
+from allears.safety.dangers import Danger
+from allears.safety.normalise import Normaliser
+from allears.safety.patterns import pattern_table
+from allears.safety.phrases import compile_lines, compile_phrase
+from allears.safety.screen import CrisisScreen
 
 LISTS = {"DIE": ("die", "be dead")}
 
@@ -259,7 +259,7 @@ def test_a_text_of_a_hundred_thousand_characters_is_no_burden(text: str):
 
 def test_the_room_needs_nothing_heavy():
     code = (
-        "from allears.listener.safety.screen import CrisisScreen; CrisisScreen().check('hello'); import sys; "
+        "from allears.safety.screen import CrisisScreen; CrisisScreen().check('hello'); import sys; "
         "print(*[n for n in ('torch', 'transformers', 'pandas', 'scipy', 'sklearn') if n in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from allears.errors import AllearsError
-from allears.listener.safety import replies
-from allears.listener.safety.dangers import Danger, Phase, SafetyState, Screening
-from allears.listener.safety.replies import fixed_reply, help_for, international
-from allears.listener.safety.review import review
+from allears.safety import replies
+from allears.safety.dangers import Danger, Phase, SafetyState, Screening
+from allears.safety.replies import fixed_reply, help_for, international
+from allears.safety.review import review
 
 
 def screening(danger: Danger, turn: int, *, for_another: bool = False) -> Screening:
@@ -24,7 +24,7 @@ def screening(danger: Danger, turn: int, *, for_another: bool = False) -> Screen
 
 
 def table() -> dict[str, Any]:
-    path = files("allears.listener.safety") / "help_lines.toml"
+    path = files("allears.safety") / "help_lines.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
@@ -115,7 +115,7 @@ def test_there_are_at_least_25_countries_with_codes_of_their_own():
 
 
 def test_the_file_says_that_it_must_be_checked_before_it_is_relied_on():
-    text = (files("allears.listener.safety") / "help_lines.toml").read_text(encoding="utf-8")
+    text = (files("allears.safety") / "help_lines.toml").read_text(encoding="utf-8")
     assert "CHECK EVERY ENTRY BEFORE YOU DEPLOY" in text
 
 
@@ -140,7 +140,7 @@ def test_without_a_setting_the_locale_decides_and_without_that_the_lines_are_int
 
 
 def test_anywhere_else_has_the_international_lines_wherever_the_machine_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("allears.listener.safety.replies._own_country", lambda: "GB")
+    monkeypatch.setattr("allears.safety.replies._own_country", lambda: "GB")
     assert help_for() == help_for("GB")
     assert help_for("ZZ") == international() != help_for("GB")
 

@@ -9,12 +9,12 @@ import pytest
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.listener.safety.cases_file import shipped_cases
-from allears.listener.safety.combination import Combination, WeightedSum
-from allears.listener.safety.dangers import Danger, Phase, SafetyState
-from allears.listener.safety.evaluate import evaluate_safety
-from allears.listener.safety.replies import fixed_reply
-from allears.listener.safety.screen import CrisisScreen, Head, require_crisis_screening
+from allears.evaluation.safety import evaluate_safety
+from allears.safety.cases_file import shipped_cases
+from allears.safety.combination import Combination, WeightedSum
+from allears.safety.dangers import Danger, Phase, SafetyState
+from allears.safety.replies import fixed_reply
+from allears.safety.screen import CrisisScreen, Head, require_crisis_screening
 
 
 def seeker(text: str) -> Turn:

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from allears.listener.safety.review import review
+from allears.safety.review import review
 
 REFUSED = {
     "encourages harm": [

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from allears.listener.safety.bundled_screen import bundled_head
-from allears.listener.safety.screen import CrisisScreen
-from allears.selection.bundle import default_bundle
+from allears.runtime.bundle import default_bundle
+from allears.safety.bundled_screen import bundled_head
+from allears.safety.screen import CrisisScreen
 
 SCRIPTED = Path(__file__).parents[3] / "docs" / "scripts" / "conversations.toml"
 

@@ -11,15 +11,15 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from allears.models.extractor.saved import ExtractorCard, TorchExtractor, build
+from allears.models.selection.saved import ModelCard, TorchSelector
+from allears.models.selection.saved import build as build_ranker
 from allears.nn.encoder import Encoder
-from allears.selection.saved import ModelCard, TorchSelector
-from allears.selection.saved import build as build_ranker
+from allears.personas.examples import Telling
+from allears.personas.lengths import Lengths
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
-from allears.understanding.persona.dataset import TellingDataset
-from allears.understanding.persona.examples import Telling
-from allears.understanding.persona.lengths import Lengths
-from allears.understanding.persona.saved import ExtractorCard, TorchExtractor, build
+from allears.training.persona.dataset import TellingDataset
 
 THINGS = [
     "boat",

@@ -16,21 +16,21 @@ import torch
 from persona_models import learned_extractor, ranker_beside, small_extractor, small_talk_tokenizer, tellings
 
 from allears.errors import AllearsError
+from allears.models.extractor import saved
+from allears.models.extractor.loading import load_extractor
+from allears.models.extractor.saved import TorchExtractor
 from allears.nn.inputs import Inputs
-from allears.selection import onnx_weights
-from allears.selection.bundle import BundleCard, BundleFile
-from allears.selection.export import export
-from allears.selection.runtime import OnnxSelector
+from allears.personas.lengths import utterance_rows
+from allears.personas.wording import persona_sentences
+from allears.runtime import onnx_weights
+from allears.runtime.bundle import BundleCard, BundleFile
+from allears.runtime.extractor_card import BundledExtractorCard
+from allears.runtime.onnx_extractor import OnnxExtractor
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.text.layout import pad_flat
-from allears.understanding.export import export_together
-from allears.understanding.persona import saved
-from allears.understanding.persona.bundled import BundledExtractorCard
-from allears.understanding.persona.export import add_extractor
-from allears.understanding.persona.lengths import utterance_rows
-from allears.understanding.persona.loading import load_extractor
-from allears.understanding.persona.runtime import OnnxExtractor
-from allears.understanding.persona.saved import TorchExtractor
-from allears.understanding.persona.wording import persona_sentences
+from allears.training.export.bundle import export_together
+from allears.training.export.extractor import add_extractor
+from allears.training.export.ranker import export
 
 EXAMPLES = tellings(32)
 SAID = [each.utterance for each in EXAMPLES]
@@ -343,8 +343,8 @@ def test_extracting_imports_neither_torch_nor_transformers_nor_onnx(made: Path):
     code = f"""
 import sys
 from allears.conversation import Turn
-from allears.understanding.persona.loading import load_extractor
-from allears.understanding.persona.provenance import extract_persona
+from allears.models.extractor.loading import load_extractor
+from allears.personas.provenance import extract_persona
 extractor = load_extractor({str(made / "int8")!r})
 assert extract_persona(extractor, [(1, {SAID[0]!r})]).kept
 print(*[name for name in ("torch", "transformers", "onnx", "faiss", "pandas", "scipy") if name in sys.modules])
@@ -356,7 +356,7 @@ print(*[name for name in ("torch", "transformers", "onnx", "faiss", "pandas", "s
 def test_a_bundle_is_an_extractor_by_its_folder_or_as_the_default(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: made / "int8")
+    monkeypatch.setattr("allears.runtime.bundle.default_bundle", lambda: made / "int8")
     expected = OnnxExtractor.from_bundle(made / "int8").extract(SAID[:4])
     assert load_extractor("default").extract(SAID[:4]) == expected
     assert load_extractor(made / "int8").extract(SAID[:4]) == expected
@@ -366,7 +366,7 @@ def test_a_bundle_is_an_extractor_by_its_folder_or_as_the_default(
 def test_a_bundle_without_an_extractor_is_one_sentence_but_still_ranks(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("allears.selection.bundle.default_bundle", lambda: made / "ranker only")
+    monkeypatch.setattr("allears.runtime.bundle.default_bundle", lambda: made / "ranker only")
     with pytest.raises(
         AllearsError, match=r"this install carries no default persona extractor; .* or 'copy'"
     ):

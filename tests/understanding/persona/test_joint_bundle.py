@@ -6,14 +6,14 @@ from pathlib import Path
 
 from persona_models import ranker_beside, save_small_encoder, small_extractor, write_corpora
 
-from allears.selection import saved as rankers
-from allears.selection.runtime import OnnxSelector
+from allears.models.extractor import saved
+from allears.models.selection import saved as rankers
+from allears.runtime.onnx_extractor import OnnxExtractor
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.training.loop import train
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
-from allears.understanding.persona import saved
-from allears.understanding.persona.runtime import OnnxExtractor
-from allears.understanding.runtime import OnnxReader
 from command_line import Run, run  # noqa: F401 - fixture
 
 EXTRACTOR = Path(__file__).parents[3] / "recipes" / "persona-extractor.toml"

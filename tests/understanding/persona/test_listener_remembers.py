@@ -11,17 +11,17 @@ import pytest
 import torch
 from persona_models import learned_extractor, ranker_beside, tellings
 
+from allears.corpora.heads import head
 from allears.errors import AllearsError
 from allears.listener.listener import Listener
+from allears.models.reader.saved import ReaderCard, TorchReader
+from allears.models.reader.saved import build as build_reader
+from allears.personas.constraint import Lexicon
+from allears.personas.noting import NotingExtractor
+from allears.runtime import onnx_extractor as runtime
+from allears.runtime.onnx_extractor import OnnxExtractor
 from allears.text.layout import Limits
-from allears.understanding.export import export_together
-from allears.understanding.heads import head
-from allears.understanding.persona import runtime
-from allears.understanding.persona.constraint import Lexicon
-from allears.understanding.persona.noting import NotingExtractor
-from allears.understanding.persona.runtime import OnnxExtractor
-from allears.understanding.saved import ReaderCard, TorchReader
-from allears.understanding.saved import build as build_reader
+from allears.training.export.bundle import export_together
 
 EXAMPLES = tellings(32)
 TOLD = [each for each in EXAMPLES if each.persona]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from allears.understanding.persona.noting import NotingExtractor, noted
+from allears.personas.noting import NotingExtractor, noted
 
 
 @pytest.mark.parametrize(

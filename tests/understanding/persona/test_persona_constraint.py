@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from persona_models import small_talk_tokenizer
 
+from allears.decoding import beam_search, greedy
 from allears.errors import AllearsError
-from allears.generation.decoding import beam_search, greedy
-from allears.understanding.persona.constraint import Lexicon, SourceConstraint
-from allears.understanding.persona.support import FRAMING_WORDS, unsupported_words
-from allears.understanding.persona.wording import spell
+from allears.personas.constraint import Lexicon, SourceConstraint
+from allears.personas.support import FRAMING_WORDS, unsupported_words
+from allears.personas.wording import spell
 
 SOURCES = [
     "oh, i went with my dogs to oslo-lima!",

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allears.understanding.persona.contradiction import contradiction
-from allears.understanding.persona.plain import plain_words, stem
-from allears.understanding.persona.slots import Claim, claims
+from allears.personas.contradiction import contradiction
+from allears.personas.plain import plain_words, stem
+from allears.personas.slots import Claim, claims
 
 OPPOSED = [
     # likes and dislikes

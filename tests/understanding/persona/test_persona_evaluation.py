@@ -11,10 +11,10 @@ import pytest
 
 from allears.conversation import Conversation, Role, Turn
 from allears.errors import AllearsError
+from allears.evaluation.persona import GoldTurn, evaluate_persona, gold_turns
+from allears.evaluation.persona_judgement import CHOICES, COLUMNS, write_form
 from allears.metrics.rouge import rouge_l
-from allears.understanding.persona.evaluate import GoldTurn, evaluate_persona, gold_turns
-from allears.understanding.persona.examples import part_of
-from allears.understanding.persona.judgement import CHOICES, COLUMNS, write_form
+from allears.personas.examples import part_of
 
 pytest.importorskip("rouge_score")
 

@@ -8,9 +8,9 @@ import pytest
 from persona_models import learned_extractor, tellings
 
 from allears.errors import AllearsError
-from allears.understanding.persona import saved
-from allears.understanding.persona.saved import TorchExtractor
-from allears.understanding.persona.wording import persona_sentences
+from allears.models.extractor import saved
+from allears.models.extractor.saved import TorchExtractor
+from allears.personas.wording import persona_sentences
 
 EXAMPLES = tellings(32)
 

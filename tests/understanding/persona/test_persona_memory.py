@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allears.conversation import Persona, PersonaSentence
-from allears.understanding.persona.memory import EDITED, merge
+from allears.personas.memory import EDITED, merge
 
 
 def known(*texts: str, source: str = "turn 1") -> Persona:

@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from allears.conversation import Conversation, PersonaSentence, Role, Turn
-from allears.understanding.persona.copying import CopyingExtractor
-from allears.understanding.persona.loading import load_extractor
-from allears.understanding.persona.provenance import (
-    Doubt,
-    extract_persona,
-    in_latin_letters,
-    sift,
-    turns_by_person,
-)
+from allears.models.extractor.loading import load_extractor
+from allears.personas.copying import CopyingExtractor
+from allears.personas.provenance import Doubt, extract_persona, in_latin_letters, sift, turns_by_person
 
 
 class Scripted:
@@ -125,7 +119,7 @@ def test_the_copying_baseline_takes_first_person_sentences_as_they_are():
 def test_a_trained_extractor_is_opened_by_its_run_folder_and_its_words_are_checked(tmp_path: Path):
     from persona_models import small_extractor
 
-    from allears.understanding.persona import saved
+    from allears.models.extractor import saved
 
     made = small_extractor(tmp_path / "run")
     made.card = replace(made.card, threshold=0.0)  # everything tells something

@@ -11,7 +11,7 @@ import pytest
 
 from allears.conversation import Role
 from allears.errors import AllearsError
-from allears.understanding.persona.said import Said, conversations_in, read_said
+from allears.personas.said import Said, conversations_in, read_said
 
 
 def record(name: str = "a", speaker: str = "seeker", **more: Any) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import torch
 from persona_models import save_small_encoder, write_corpora
 
 from allears.errors import AllearsError
+from allears.models.extractor import saved
 from allears.training.loop import train
+from allears.training.persona.task import PersonaTask
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
-from allears.understanding.persona import saved
-from allears.understanding.persona.task import PersonaTask
 from resuming import expect_the_same_end
 from tiny_models import tiny_selector
 

@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from allears.cli import app
 from allears.errors import AllearsError
+from allears.models.extractor import saved, teacher
+from allears.personas.examples import Telling, msc_tellings
 from allears.training.loop import train
+from allears.training.persona.labelling import read_tellings, unlabelled, write_tellings
 from allears.training.recipe import read_recipe
 from allears.training.tasks import make_task
-from allears.understanding.persona import saved, teacher
-from allears.understanding.persona.examples import Telling, msc_tellings
-from allears.understanding.persona.labelling import read_tellings, unlabelled, write_tellings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "generation"))
 from causal_models import save_language_model
@@ -80,7 +80,7 @@ def test_only_what_may_be_trained_on_is_labelled(made: Path):
 
 
 def test_the_command_writes_a_file_that_an_extractor_learns_from(made: Path, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("allears.understanding.persona.labelling.CORPORA", ())
+    monkeypatch.setattr("allears.training.persona.labelling.CORPORA", ())
     out = made / "data" / "told.jsonl.gz"
     words = [
         "persona",

@@ -8,8 +8,7 @@ import pytest
 from persona_models import LENGTHS, small_talk_tokenizer, write_corpora
 
 from allears.errors import AllearsError
-from allears.understanding.persona.dataset import TellingDataset, supported
-from allears.understanding.persona.examples import (
+from allears.personas.examples import (
     PARTS,
     Telling,
     align,
@@ -18,10 +17,11 @@ from allears.understanding.persona.examples import (
     part_of,
     persona_chat_tellings,
 )
-from allears.understanding.persona.gate import f1, fit_threshold
-from allears.understanding.persona.passages import MOST, passages
-from allears.understanding.persona.support import bases, content_words, unsupported_share, unsupported_words
-from allears.understanding.persona.wording import persona_sentences, spell
+from allears.personas.gate import f1, fit_threshold
+from allears.personas.passages import MOST, passages
+from allears.personas.support import bases, content_words, unsupported_share, unsupported_words
+from allears.personas.wording import persona_sentences, spell
+from allears.training.persona.dataset import TellingDataset, supported
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from persona_models import small_talk_tokenizer
 
-from allears.understanding.persona.lengths import Lengths
-from allears.understanding.persona.worries import worries
-from allears.understanding.persona.writing import WritingExtractor
+from allears.personas.lengths import Lengths
+from allears.personas.worries import worries
+from allears.personas.writing import WritingExtractor
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from typing import Any
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora.corpus import CorpusInfo
-from allears.corpora.empathetic_dialogues import EMOTIONS
-from allears.corpora.esconv import STRATEGIES
 from allears.corpora.files import NotHereError, OnBad, Source, locate, raise_bad
 from allears.corpora.json_files import Record, conversations, field, json_lines, text_field, texts
 from allears.corpora.talks.rules import KINDS, broken_rules
+from allears.labels import ED_EMOTIONS as EMOTIONS
+from allears.labels import STRATEGIES
 
 FOLDER = Path(__file__).parent
 KNOWN_BEFORE = "earlier talk"  # the source of facts that the supporter knows from before this conversation

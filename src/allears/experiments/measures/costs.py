@@ -56,8 +56,8 @@ def cost_command(lab: Lab, asked: Measurement) -> str:
 
 def persona_cost(lab: Lab, asked: Measurement) -> Measures:
     """Seconds and memory of a context with more and more persona sentences."""
-    from allears.selection.evaluate import query_for
-    from allears.selection.loading import load_selector
+    from allears.evaluation.selection import query_for
+    from allears.models.selection.loading import load_selector
 
     counts = asked.option("counts")
     examples = _timed_examples(lab, asked)
@@ -105,7 +105,7 @@ def size(lab: Lab, asked: Measurement) -> Measures:
     """A run's parameters, and how long it took to train."""
     from safetensors import safe_open
 
-    from allears.nn.runs import best
+    from allears.runtime.runs import best
 
     if not isinstance(asked.of, Run):
         raise AllearsError("only a run of our own has a size and a time to train")

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def generation(lab: Lab, asked: Measurement) -> Measures:
     from random import Random
 
-    from allears.generation.decoding import PAL_ALPHAS, decoding
-    from allears.generation.evaluate import evaluate_generation, reply_spread
-    from allears.generation.examples import read_examples
-    from allears.generation.loading import load_generator
+    from allears.decoding import PAL_ALPHAS, decoding
+    from allears.evaluation.generation import evaluate_generation, reply_spread
     from allears.metrics.bleu import sacrebleu_metrics
-    from allears.selection.bundle import default_bundle
-    from allears.understanding.sentence_encoder import load_sentence_encoder
-    from allears.understanding.sentiment import VaderSentiment
+    from allears.models.generation.examples import read_examples
+    from allears.models.generation.loading import load_generator
+    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentiment import VaderSentiment
+    from allears.runtime.bundle import default_bundle
 
     sacrebleu_metrics()
     place, split = lab.corpora.place(asked.option("corpus")), asked.option("split", "valid")
@@ -56,8 +56,8 @@ def _top_strategies(generator: Any, examples: Sequence[Any]) -> Measures:
     """PAL's Figure 4, of a generator that chooses strategies, where the corpus has them."""
     from dataclasses import replace
 
-    from allears.generation.contract import STRATEGIES, ChoosesStrategy
     from allears.metrics.strategies import strategy_top_n
+    from allears.runtime.generator import STRATEGIES, ChoosesStrategy
 
     gold = [example.prompt.strategy or "" for example in examples]
     if not all(gold) or not isinstance(generator, ChoosesStrategy):
@@ -69,9 +69,9 @@ def _top_strategies(generator: Any, examples: Sequence[Any]) -> Measures:
 
 def replies(lab: Lab, asked: Measurement) -> Measures:
     """What a generator writes for contexts of our own."""
-    from allears.generation.contract import Prompt
-    from allears.generation.decoding import decoding
-    from allears.generation.loading import load_generator
+    from allears.decoding import decoding
+    from allears.models.generation.loading import load_generator
+    from allears.runtime.generator import Prompt
 
     generator = load_generator(place_of(lab, asked.of), device_for(lab, asked.of))
     prompts = [Prompt((Turn(Role.SEEKER, text),)) for text in asked.option("contexts")]
@@ -85,10 +85,10 @@ def replies(lab: Lab, asked: Measurement) -> Measures:
 
 
 def emotion_map(lab: Lab, asked: Measurement) -> Measures:
-    from allears.generation.emotion_vectors import emotion_vectors
-    from allears.generation.loading import load_generator
-    from allears.understanding.analyses.emotion_map import emotion_map
+    from allears.evaluation.analyses.emotion_map import emotion_map
+    from allears.evaluation.emotion_vectors import emotion_vectors
     from allears.labels import ED_EMOTIONS
+    from allears.models.generation.loading import load_generator
 
     found = emotion_map(emotion_vectors(load_generator(place_of(lab, asked.of), device_for(lab, asked.of))))
     measures: Measures = {

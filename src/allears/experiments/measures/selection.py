@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def selection(lab: Lab, asked: Measurement) -> Measures:
     from allears.corpora.split_examples import split_examples
-    from allears.selection.evaluate import compare, evaluate_selection
-    from allears.selection.loading import load_selector
+    from allears.evaluation.selection import compare, evaluate_selection
+    from allears.models.selection.loading import load_selector
 
     examples = split_examples(
         lab.corpora.place(asked.option("corpus")), asked.option("split", "valid"), lab.corpora.root
@@ -52,10 +52,10 @@ def retrieval(lab: Lab, asked: Measurement) -> Measures:
     """The best of several pools together, against what people said."""
     from random import Random
 
-    from allears.metrics.bleu import sacrebleu_metrics
     from allears.corpora.split_examples import split_examples
-    from allears.selection.loading import load_selector
-    from allears.selection.retrieval import read_pool, retrieval_bleu
+    from allears.evaluation.retrieval import read_pool, retrieval_bleu
+    from allears.metrics.bleu import sacrebleu_metrics
+    from allears.models.selection.loading import load_selector
 
     sacrebleu_metrics()
     corpus, split = lab.corpora.place(asked.option("corpus")), asked.option("split", "valid")
@@ -79,8 +79,8 @@ def choice(lab: Lab, asked: Measurement) -> Measures:
     from random import Random
 
     from allears.listener.pool import shipped_pool
-    from allears.selection.loading import load_selector
-    from allears.selection.selector import Query
+    from allears.models.selection.loading import load_selector
+    from allears.runtime.selector import Query
 
     selector = load_selector(place_of(lab, asked.of), device_for(lab, asked.of))
     pool = [line.text for line in shipped_pool()]

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def understanding(lab: Lab, asked: Measurement) -> Measures:
-    from allears.understanding.evaluate import evaluate_understanding
-    from allears.understanding.heads import head
-    from allears.understanding.loading import load_reading_model
+    from allears.corpora.heads import head
+    from allears.evaluation.understanding import evaluate_understanding
+    from allears.models.reader.loading import load_reading_model
 
     chosen = head(asked.option("head"))
     place = lab.corpora.place(chosen.corpus)
@@ -32,10 +32,10 @@ def understanding(lab: Lab, asked: Measurement) -> Measures:
 
 
 def strategy_curve(lab: Lab, asked: Measurement) -> Measures:
-    from allears.understanding.analyses.strategy_curve import FREQUENCY, FrequencyModel, top_n_curve
-    from allears.understanding.evaluate import evaluate_understanding
-    from allears.understanding.heads import head
-    from allears.understanding.loading import load_reading_model
+    from allears.corpora.heads import head
+    from allears.evaluation.analyses.strategy_curve import FREQUENCY, FrequencyModel, top_n_curve
+    from allears.evaluation.understanding import evaluate_understanding
+    from allears.models.reader.loading import load_reading_model
 
     chosen = head("strategy")
     root, place = lab.corpora.root, lab.corpora.place("esconv")
@@ -51,9 +51,9 @@ def strategy_curve(lab: Lab, asked: Measurement) -> Measures:
 
 
 def persona_empathy(lab: Lab, asked: Measurement) -> Measures:
-    from allears.selection.bundle import default_bundle
-    from allears.understanding.analyses.persona_empathy import relations
-    from allears.understanding.sentence_encoder import load_sentence_encoder
+    from allears.evaluation.analyses.persona_empathy import relations
+    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.runtime.bundle import default_bundle
 
     encoder = asked.option("encoder")
     if encoder == "vectors":

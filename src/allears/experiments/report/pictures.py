@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from allears.corpora.plots import GRID, INK, SEEKER, STACK, SUPPORTER
+from allears.evaluation.picture import picture, picture_style
 from allears.experiments.contract import Experiment, Picture, Plan, Result
 from allears.experiments.fingerprints import digest
 from allears.experiments.setting import Setting
 from allears.labels import POLARITY_OF
-from allears.understanding.picture import picture, picture_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,10 +16,10 @@ from allears.listener.answered import Answered, filled
 from allears.listener.answered.likeness import Likeness, Near
 from allears.listener.contract import ANSWERED, Proposal, Request
 from allears.listener.wording import implied, stems
-from allears.selection import nearest
 from allears.progress import Watch, unwatched
-from allears.selection.runtime import OnnxSelector, Text
-from allears.selection.selector import Query
+from allears.runtime import nearest
+from allears.runtime.onnx_selector import OnnxSelector, Text
+from allears.runtime.selector import Query
 
 NEAREST = 3  # kinds of messages whose answers are proposed
 MOST = 5  # answers that are proposed: each is encoded for CoBERT

@@ -19,10 +19,10 @@ from typing import Any
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
+from allears.labels import STRATEGIES
 from allears.listener.contract import OCCASION, TURN_OF_TALK, Proposal
 from allears.listener.occasions.anchors import anchors
 from allears.listener.occasions.lists import FILE, phrases
-from allears.labels import STRATEGIES
 
 MOST = 2  # occasions of one message that are answered, the most telling first
 MOODS = {"hard": (0.0, 0.8), "good": (0.2, 1.0), "any": (0.0, 1.0)}  # how good what was read may be

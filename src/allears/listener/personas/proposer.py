@@ -12,8 +12,8 @@ from allears.listener.contract import IN_CHARACTER, Proposed, Request
 from allears.listener.personas import lines_in_character
 from allears.listener.pool import open_index
 from allears.listener.proposers import PoolProposer
-from allears.selection.runtime import OnnxSelector
-from allears.selection.selector import CandidateStates
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import CandidateStates
 
 NEAREST = 60  # of a few hundred
 

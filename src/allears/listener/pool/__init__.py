@@ -15,12 +15,12 @@ from typing import Any
 from platformdirs import user_cache_path
 
 from allears.errors import AllearsError
+from allears.labels import ED_EMOTIONS, STRATEGIES
 from allears.listener.contract import POOL, Proposal
 from allears.listener.lines import read_lines
-from allears.selection.candidates import Candidate
 from allears.progress import Watch, unwatched
-from allears.selection.index import CandidateIndex
-from allears.labels import ED_EMOTIONS, STRATEGIES
+from allears.runtime.candidates import Candidate
+from allears.runtime.index import CandidateIndex
 
 SHIPPED = Path(__file__).parent
 STAGES = ("opening", "exploration", "comforting", "action", "ending")

@@ -18,10 +18,10 @@ from allears.conversation import Role, Turn
 from allears.listener.pool import ANY, Line
 from allears.metrics.diversity import distinct_n, repetition_rate
 from allears.progress import Watch, unwatched
-from allears.selection.runtime import OnnxSelector
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.text.reading import Reading
 from allears.text.tokenizer import words
-from allears.understanding.reading import Reading
-from allears.understanding.runtime import OnnxReader
 
 MECHANISMS = ("emotional-reactions", "interpretations", "explorations")
 # which mechanisms a strategy is there for; others may show any, or none

@@ -8,15 +8,15 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from allears import __version__
+from allears.labels import ED_EMOTIONS, ED_GROUP_OF, POLARITY_OF, STRATEGIES
 from allears.listener.personas import Preset, case_study, presets
-from allears.listener.safety.replies import countries
+from allears.safety.replies import countries
 from allears.serve.help import help_in
 from allears.serve.routes import Person, Serving, problems
 from allears.serve.routes.compare import LARGEST_ALPHA, MOST_COLUMNS
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.shapes import LONGEST_OWN_SENTENCE, LONGEST_SENTENCE, LONGEST_TITLE, MOST_OWN_SENTENCES
 from allears.serve.voices import Voice
-from allears.labels import ED_EMOTIONS, ED_GROUP_OF, POLARITY_OF, STRATEGIES
 
 router = APIRouter(prefix="/api", tags=["about"])
 

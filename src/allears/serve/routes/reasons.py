@@ -10,12 +10,12 @@ from fastapi import APIRouter, HTTPException, Path, Query
 from pydantic import BaseModel, Field
 
 from allears.conversation import PersonaSentence
+from allears.labels import ED_EMOTIONS
 from allears.listener.matching import Matched, Word
 from allears.serve.errors import NO_REASONS
 from allears.serve.routes import ConversationId, Person, Serving, problems
 from allears.serve.services import Services
 from allears.serve.shapes import LARGEST_TURN, WhyOut
-from allears.labels import ED_EMOTIONS
 
 router = APIRouter(prefix="/api/conversations/{conversation}", tags=["reasons"])
 

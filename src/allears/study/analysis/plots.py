@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from allears.labels import POLARITY_OF
 from allears.study.analysis.annotations import groups, unit_values
 from allears.study.analysis.judgements import Judgement
 from allears.study.analysis.means import mean_with_sem
@@ -17,7 +18,6 @@ from allears.study.analysis.preferences import compared, preferred, score, verdi
 from allears.study.analysis.ratings import rated, values
 from allears.study.blocks import Choice, shown_label
 from allears.study.design import Design
-from allears.labels import POLARITY_OF
 
 # Okabe and Ito's colours, which most colour-blind people can tell apart
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")

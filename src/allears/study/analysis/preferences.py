@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
 
+from allears.labels import POLARITIES, POLARITY_OF
 from allears.metrics.significance import Interval, bootstrap_interval, sign_test
 from allears.study.analysis.bradley_terry import bradley_terry
 from allears.study.analysis.judgements import Judgement, by_unit
@@ -15,7 +16,6 @@ from allears.study.analysis.render import Cell, Table, number, p_value, percent,
 from allears.study.assignment import majority
 from allears.study.blocks import TIE, Preference, shown_label
 from allears.study.design import Design
-from allears.labels import POLARITIES, POLARITY_OF
 
 DAGGERS = ((0.05, "†"), (0.1, "‡"))  # PAL's marks
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from statistics import fmean
 
+from allears.labels import POLARITIES, POLARITY_OF
 from allears.metrics.significance import bootstrap_interval
 from allears.study.analysis.judgements import Judgement, by_item
 from allears.study.analysis.means import Mean, TTest, compare, holm, mean_with_sem
@@ -14,7 +15,6 @@ from allears.study.analysis.power import groups_needed, pairs_needed
 from allears.study.analysis.render import Cell, Table, number, p_value, row
 from allears.study.blocks import Likert, shown_label
 from allears.study.design import Design, SystemSpec
-from allears.labels import POLARITIES, POLARITY_OF
 
 
 def rated(design: Design) -> list[Likert]:

@@ -1,0 +1,26 @@
+"""Blenderbot-Joint (Liu et al. 2021): the strategy is the first word of the reply, and nothing is known of the person.
+
+H_D = Enc(u_1, SEP, u_2, ..., u_n)
+P(s + r | d) = decoder(H_D)
+
+PAL without persona, on any encoder and decoder of `writer.py` or `seq2seq.py`.
+"""
+
+from __future__ import annotations
+
+from torch import nn
+
+from allears.models.generation.writer import Memory, Writes
+from allears.nn.inputs import Inputs
+from allears.runtime.prompt_layout import PersonaPlace
+
+
+class Joint(nn.Module):
+    place = PersonaPlace.NOWHERE
+
+    def __init__(self, encoder: nn.Module, decoder: Writes):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def read(self, context: Inputs, persona: Inputs | None = None) -> Memory:
+        return Memory(self.encoder(context), context.ids * context.mask, context.mask)

@@ -1,0 +1,76 @@
+"""A screen of its own in a bundle: `screen.onnx`, a short encoder with the risk head, and `screen.json`.
+
+The bundle's encoder was trained to rank replies and to read feelings; what it keeps of a message says little about
+danger. So the screen reads the message once more, with the encoder's first layers as they are after learning danger and
+nothing else. It costs megabytes no more: its matrices are the encoder's and a low-rank change (`changed_weights.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnxruntime
+
+from allears.errors import AllearsError
+from allears.runtime.answering import AnsweringReader, Answers
+from allears.runtime.bundle import BundleCard, check_files
+from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_selector import open_graph
+from allears.runtime.reader_card import BundledReaderCard
+from allears.safety.reader_head import RISK, ReaderHead
+from allears.text.conversation_facts import Facts
+from allears.text.layout import Tokens
+from allears.text.tokenizer import WordPiece
+
+SCREEN_FILE = "screen.onnx"
+SCREEN_CARD_FILE = "screen.json"
+
+
+class OnnxScreen(AnsweringReader):
+    """A reader of danger alone, from token ids to the risk head's logits in one graph."""
+
+    card: BundledReaderCard
+
+    def __init__(self, card: BundledReaderCard, tokenizer: WordPiece, graph: onnxruntime.InferenceSession):
+        self.card, self.tokenizer, self.graph = card, tokenizer, graph
+        self.inputs = {item.name for item in graph.get_inputs()}
+
+    @classmethod
+    def from_bundle(cls, path: Path | str, tokenizer: WordPiece | None = None) -> OnnxScreen:
+        folder = Path(path)
+        bundle = BundleCard.read(folder)
+        if not has_screen(bundle):
+            raise AllearsError(
+                f"{folder}: this bundle carries no screen; add one with "
+                f"`allears export {folder} --screen RUN --out {folder}`"
+            )
+        check_files(folder, bundle)
+        card = BundledReaderCard.read(folder, SCREEN_CARD_FILE)
+        graph = open_graph(folder / SCREEN_FILE, threads=1)  # a message is short
+        return cls(card, tokenizer or WordPiece(folder), graph)
+
+    def answer(
+        self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
+    ) -> Answers:
+        feed = {"ids": tokens.ids, "mask": tokens.mask, "segments": tokens.segments}
+        (logits,) = self.graph.run(None, {name: feed[name] for name in feed if name in self.inputs})
+        return Answers({RISK: logits}, {})
+
+
+def has_screen(bundle: BundleCard) -> bool:
+    return SCREEN_FILE in bundle.files and SCREEN_CARD_FILE in bundle.files
+
+
+def bundled_head(
+    path: Path | str, reader: OnnxReader | None = None, tokenizer: WordPiece | None = None
+) -> ReaderHead | None:
+    """What reads danger in a bundle: its screen; else its reader's risk head (`reader`, if it is open already)."""
+    if str(path) == "default":
+        from allears.runtime.bundle import default_bundle
+
+        path = default_bundle()
+    if has_screen(BundleCard.read(Path(path))):
+        return ReaderHead(OnnxScreen.from_bundle(path, tokenizer))
+    reader = reader or OnnxReader.from_bundle(path)
+    return ReaderHead(reader) if RISK in reader.card.heads else None

@@ -1,0 +1,71 @@
+"""A part more in a bundle: it must belong to the encoder that is there, and the bundle is whole at every moment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from torch import nn
+
+from allears.errors import AllearsError
+from allears.nn.weights import weights_digest
+from allears.runtime.bundle import BundleCard, BundleFile
+from allears.text.tokenizer import Tokenizer, WordPiece
+
+
+def check_belongs(
+    part: str,
+    encoder: nn.Module,
+    tokenizer: WordPiece,
+    *,
+    to: str,
+    digests: Collection[str],
+    its: Tokenizer,
+    advice: str,
+) -> None:
+    """A part (`the reader`) was trained on the very encoder of `to`, whose weights have one of these digests."""
+    if weights_digest(encoder) not in digests:
+        raise AllearsError(
+            f"{part}'s encoder has other weights than that of {to}, so it would misread its states; {advice}"
+        )
+    if not isinstance(its, WordPiece) or its.backend.to_str() != tokenizer.backend.to_str():
+        raise AllearsError(f"{part} cuts text into other tokens than {to}; train both with one tokenizer")
+
+
+def encoder_digests(folder: Path, card: BundleCard, part: str) -> list[str]:
+    """Which weights the encoder of a bundle has: those of the run it came from, and those it gives back itself."""
+    if not card.encoder_digest:
+        raise AllearsError(
+            f"{folder}: this bundle does not say which weights its encoder has, as it is from an older version; "
+            f"export it again before {part} is added"
+        )
+    if card.precision != "int8" or not card.encoder:
+        return [card.encoder_digest]
+    from allears.nn.bundle_encoder import bundle_encoder
+
+    try:
+        return [card.encoder_digest, weights_digest(bundle_encoder(folder))]
+    except AllearsError:  # a family whose weights it cannot give back: nothing was trained on those
+        return [card.encoder_digest]
+
+
+def put_files(
+    folder: Path, card: BundleCard, new: Path, names: Sequence[str], *, old: Collection[str]
+) -> BundleCard:
+    """Move files from `new` into a bundle in place of its `old` ones, and return its new card.
+
+    Until the last of them is there, the card names none of them. The fingerprint stays, so no index needs to be
+    built again.
+    """
+    files = {name: BundleFile.of(new / name) for name in names}
+    others = {name: facts for name, facts in card.files.items() if name not in {*old, *names}}
+    if len(others) < len(card.files):
+        replace(card, files=others).write(folder)
+    for name in names:
+        (new / name).replace(folder / name)
+    card = replace(card, files=others | files)
+    card.write(folder)
+    for name in set(old) - set(names):
+        (folder / name).unlink(missing_ok=True)
+    return card

@@ -1,0 +1,328 @@
+"""The training task of generators: which conversations, which model, and how far it has learned to write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from allears.decoding import Settings
+from allears.errors import AllearsError
+from allears.evaluation.generation import evaluate_generation
+from allears.models.generation import saved
+from allears.models.generation.dataset import GenerationDataset
+from allears.models.generation.examples import GenerationExample, read_examples
+from allears.models.generation.filtering import reader_filter
+from allears.models.generation.torch_generator import TorchGenerator, prepared
+from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
+from allears.nn.weights import load_alike
+from allears.runtime.generator import STRATEGIES
+from allears.text.layout import Limits
+from allears.text.tokenizer import WordPiece
+from allears.training.loop import Backward
+from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.workers import Workers
+
+EVALUATION_BATCH = 64
+_OWN_OPTIONS = {"pal": ("mixture",), "misc": ("source",)}
+_WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """`train` names corpora (or .jsonl files); a persona is read where their conversations carry one."""
+
+    train: tuple[str, ...]
+    valid: str
+    weights: tuple[float, ...] = ()  # of each corpus: how often an epoch sees it; default: once each
+    limits: tuple[int, ...] = ()  # of each corpus: a seeded sample of so many examples; 0: all
+    root: str = ""  # default: ALLEARS_DATA
+    train_split: str = "train"
+    valid_split: str = "valid"
+    every_turn: bool = False  # also learn to answer as the seeker: more pairs for pre-training
+    persona_dropout: float = (
+        0.1  # share of examples whose persona a step does not show: P(r | d) is learned too
+    )
+    reader: str = (
+        ""  # a reader that sorts out hostile replies among those from the internet ("default": the bundle)
+    )
+    valid_limit: int = 0
+    sample: int = 100  # valid examples that are written for at each evaluation; 0: none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """One of `encoder` (a BERT-family encoder, with a new decoder), `pretrained` (an encoder-decoder) and `start`
+    (a run: a generator's goes on whole, of any other kind only the encoder), which comes before the others."""
+
+    name: str = "pal"  # pal | joint | hard_prompt | misc
+    encoder: str = ""
+    pretrained: str = ""
+    start: str = ""
+    layers: int = 6
+    heads: int = 6
+    inner: int = 4
+    dropout: float = 0.1
+    own_words: bool = False  # word vectors of the decoder's own: better, and as large as the encoder's
+    mixture: str = "joined"  # of PAL: see `pal.py`
+    source: str = "lexicon"  # of MISC: see `mental_states.py`
+    context_turns: int = 8
+    strategy_first: bool = True  # every reply begins with its strategy; false: only where the data say so
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossOptions:
+    label_smoothing: float = 0.0
+    strategy: float = 1.0  # what the strategy's token counts, beside 1 for a word
+    choice: float = 1.0  # of MISC: what its own choice among strategies counts, beside 1 for all words
+
+
+class GenerationTask:
+    def __init__(self, recipe: Recipe, folder: Path):
+        only_tables(recipe, {"data", "model", "limits", "loss"})
+        self.options = recipe.training
+        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
+        self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
+        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
+        check_options(self.data, self.loss)
+        torch.manual_seed(self.options.seed)
+        self.model, self.card, self.tokenizer = build_generator(wanted, limits)
+        train, groups = read_train(self.data, self.options.seed)
+        self.valid = read_valid(self.data)
+        self.train = self._dataset(train, groups)
+        self.held_out = self._dataset(self.valid)
+        self.data_fingerprint = self.train.fingerprint
+
+    def _dataset(
+        self, examples: list[GenerationExample], groups: list[int] | None = None
+    ) -> GenerationDataset:
+        return GenerationDataset(
+            prepared(self.model, examples),
+            self.tokenizer,
+            self.card.limits,
+            self.model.place,
+            turns=self.card.context_turns,
+            first_strategy=self.model.decoder.first_strategy,
+            groups=groups,
+        )
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        return self.train.batches(
+            self.options.batch, epoch, seed=self.options.seed, weights=self.data.weights
+        )
+
+    def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
+        """Equation 5 over the tokens of the batch, with label smoothing."""
+        context, persona, targets, mask = self.train.batch(workers.share(batch)).to(workers.device)
+        if self.data.persona_dropout:
+            shown = torch.rand(len(targets), device=workers.device) >= self.data.persona_dropout
+            persona = replace(persona, mask=persona.mask * shown[:, None])
+        decoder = self.model.decoder
+        choice: Tensor | None = None
+        if hasattr(self.model, "read_choosing"):
+            memory, choice = self.model.read_choosing(context, persona)
+        else:
+            memory = self.model.read(context, persona)
+        likely, all_words = decoder.likelihood(targets, memory, decoder.table(self.model.encoder))
+        smooth = self.loss.label_smoothing
+        losses = -((1 - smooth) * likely + smooth * all_words)
+        weights = torch.where(targets >= decoder.first_strategy, self.loss.strategy, 1.0) * mask
+        loss = (losses * weights).sum() / weights.sum()
+        if choice is not None:
+            loss = loss + self.loss.choice * choice_loss(choice, targets[:, 0] - decoder.first_strategy)
+        backward(loss)
+        return loss.detach()
+
+    def evaluate(self, device: torch.device) -> dict[str, float]:
+        """`likelihood`, the mean log-probability of a token, strategies included (equation 5; the higher the better, so
+        a checkpoint is chosen by it); `ppl` of words and end alone; `strategy_accuracy`, where the valid split has
+        strategies; and of a small sample, written greedily, BLEU, ROUGE-L and Distinct."""
+        generator = TorchGenerator(
+            self.model, self.card, self.tokenizer, device=str(device), batch=EVALUATION_BATCH
+        )
+        found = self._measure(generator)
+        chosen = sample(self.valid, self.data.sample, self.options.seed) if self.data.sample else []
+        if chosen:
+            settings = Settings(method="greedy", longest=self.card.limits.response_tokens)
+            report = evaluate_generation(generator, chosen, settings=settings)
+            found |= {name: report.measures[name] for name in _WRITTEN}
+        return found
+
+    @torch.inference_mode()
+    def _measure(self, generator: TorchGenerator) -> dict[str, float]:
+        """By the tokens laid out once; `log_likelihood` would tokenize them at every evaluation."""
+        generator.module.eval()
+        decoder = self.model.decoder
+        first, device = decoder.first_strategy, generator.device
+        table = decoder.table(self.model.encoder)
+        total = of_words = words = right = asked = 0.0
+        for rows in self.held_out.parts(EVALUATION_BATCH):
+            context, persona, targets, mask = self.held_out.batch(rows).to(device)
+            with generator.autocast():
+                memory = self.model.read(context, persona)
+                likely, _ = decoder.likelihood(targets, memory, table)
+                begun = tuple(decoder.begin(memory, table))
+                start = torch.full((len(rows),), decoder.start, device=device)
+                next_one, _ = decoder.step(start, begun, table)
+            is_strategy = targets[:, 0] >= first
+            total += float((likely.double() * mask).sum())
+            mask[:, 0] &= ~is_strategy
+            of_words += float((likely.double() * mask).sum())
+            words += float(mask.sum())
+            guessed = first + next_one[:, first : first + len(STRATEGIES)].argmax(-1)
+            right += float(((guessed == targets[:, 0]) & is_strategy).sum())
+            asked += float(is_strategy.sum())
+        found = {"likelihood": total / (words + asked), "ppl": float(np.exp(-of_words / words))}
+        return found | ({"strategy_accuracy": 100 * right / asked} if asked else {})
+
+    def save(self, folder: Path) -> None:
+        saved.save(folder, self.model, self.card, self.tokenizer)
+
+
+def choice_loss(choice: Tensor, gold: Tensor) -> Tensor:
+    """Cross-entropy of logits [B, 8] with the strategies people chose; below 0 they chose none."""
+    if not (gold >= 0).any():
+        return choice.sum() * 0.0
+    return F.cross_entropy(choice.float(), gold.clamp(min=-1), ignore_index=-1)
+
+
+def read_train(data: DataOptions, seed: int) -> tuple[list[GenerationExample], list[int]]:
+    """All training examples, and the number of the corpus that each is from."""
+    keep = None
+    if data.reader:
+        from allears.corpora.heads import head
+        from allears.models.reader.loading import load_reading_model
+
+        keep = reader_filter(load_reading_model(data.reader, head("goemotions")))
+    limits = data.limits or (0,) * len(data.train)
+    examples: list[GenerationExample] = []
+    groups: list[int] = []
+    for number, (name, limit) in enumerate(zip(data.train, limits, strict=True)):
+        found = read_examples(
+            name, data.train_split, data.root or None, every_turn=data.every_turn, keep=keep
+        )
+        found = sample(found, limit, seed)
+        examples += found
+        groups += [number] * len(found)
+    return examples, groups
+
+
+def read_valid(data: DataOptions) -> list[GenerationExample]:
+    """What PAL is evaluated on: turns that answer the other person."""
+    found = read_examples(data.valid, data.valid_split, data.root or None)
+    return sample([example for example in found if example.answers], data.valid_limit, 0)
+
+
+def check_options(data: DataOptions, loss: LossOptions) -> None:
+    for name in ("weights", "limits"):
+        listed = getattr(data, name)
+        if listed and len(listed) != len(data.train):
+            raise AllearsError(
+                f"recipe: data.{name} needs one number for each of the {len(data.train)} corpora, got {len(listed)}"
+            )
+        if any(number < 0 for number in listed):
+            raise AllearsError(f"recipe: data.{name} cannot be below 0, got {list(listed)}")
+    for name, share in (
+        ("data.persona_dropout", data.persona_dropout),
+        ("loss.label_smoothing", loss.label_smoothing),
+    ):
+        if not 0 <= share < 1:
+            raise AllearsError(f"recipe: {name} must be at least 0 and below 1, got {share}")
+
+
+def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.GeneratorCard, Any]:
+    """The generator a recipe asks for, before training, with its tokenizer."""
+    saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
+    given = [name for name in ("encoder", "pretrained") if getattr(wanted, name)]
+    if len(given) != 1 and not wanted.start:
+        raise AllearsError(
+            "recipe: [model] needs one of `encoder` (a hub name or a folder), `pretrained` (an encoder-decoder) "
+            f"and `start` (a run folder); got {' and '.join(given) or 'none'}"
+        )
+    other: TorchGenerator | None = None
+    encoder: Any
+    decoder: Any = None
+    tokenizer: Any
+    if wanted.start:
+        encoder, decoder, tokenizer, other = _start(wanted.start)
+        if other is not None:
+            _same_length(other.card, limits)
+    elif wanted.pretrained:
+        from allears.models.generation.seq2seq import PretrainedTokenizer, load_pretrained
+
+        encoder, decoder = load_pretrained(wanted.pretrained)
+        tokenizer = PretrainedTokenizer(wanted.pretrained)
+    else:
+        encoder, tokenizer = Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder)
+    if decoder is None and encoder.size % wanted.heads:
+        raise AllearsError(
+            f"recipe: model.heads must divide the encoder's width of {encoder.size}, got {wanted.heads}"
+        )
+    _fits(encoder, limits)
+    card = saved.GeneratorCard(
+        wanted.name,
+        limits,
+        encoder.config,
+        decoder=_decoder_options(wanted, other) if decoder is None else {},
+        options={key: getattr(wanted, key) for key in _OWN_OPTIONS.get(wanted.name, ())},
+        context_turns=wanted.context_turns,
+        strategy_first=wanted.strategy_first,
+        pretrained=decoder is not None,
+    )
+    model = saved.build(card, (encoder, decoder))
+    if other is not None:
+        load_alike(model, other.module)
+    return model, card, tokenizer
+
+
+def _decoder_options(wanted: ModelOptions, other: TorchGenerator | None) -> dict[str, Any]:
+    """What goes on from a generator has that one's decoder, but for its dropout."""
+    if other is not None:
+        return {**other.card.decoder, "dropout": wanted.dropout}
+    names = ("layers", "heads", "inner", "dropout", "own_words")
+    return {name: getattr(wanted, name) for name in names}
+
+
+def _same_length(card: saved.GeneratorCard, limits: Limits) -> None:
+    if not card.pretrained and card.limits.response_tokens != limits.response_tokens:
+        raise AllearsError(
+            f"recipe: limits.response_tokens is {limits.response_tokens}, but the run of model.start has learned to "
+            f"write {card.limits.response_tokens}; give the same number"
+        )
+
+
+def _start(folder: str) -> tuple[Any, Any, Any, TorchGenerator | None]:
+    """Encoder, decoder (a pretrained one's only), tokenizer, and the generator to go on from, of a run."""
+    if saved.is_generator(folder):
+        start = saved.load(folder)
+        decoder = start.model.decoder if start.card.pretrained else None
+        return start.model.encoder, decoder, start.tokenizer, start
+    encoder, tokenizer = run_encoder(folder)
+    return encoder, None, tokenizer, None
+
+
+def run_encoder(folder: str) -> tuple[Encoder, WordPiece]:
+    """The encoder of a selection, reading or extraction run, with its tokenizer."""
+    from allears.models.extractor import saved as extraction
+    from allears.models.reader import saved as reading
+    from allears.models.selection import saved as selection
+
+    kinds = {reading.is_reader: reading.load, extraction.is_extractor: extraction.load}
+    load: Any = next((found for is_one, found in kinds.items() if is_one(folder)), selection.load)
+    return encoder_of(load(folder), folder)
+
+
+def _fits(encoder: Any, limits: Limits) -> None:
+    longest = getattr(encoder, "longest", None) or getattr(encoder.settings, "max_position_embeddings", 0)
+    persona = 1 + limits.persona_sentences * (limits.persona_sentence_tokens + 1)
+    for name, tokens in (("context_tokens", limits.context_tokens), ("persona_sentences", persona)):
+        if longest and tokens > longest:
+            raise AllearsError(
+                f"recipe: limits.{name} asks for {tokens} tokens at once, but the encoder reads at most {longest}"
+            )

@@ -1,0 +1,1 @@
+"""Training a language-model voice on whole conversations: likelihood first, then preferences."""
