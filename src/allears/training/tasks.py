@@ -16,6 +16,8 @@ _TASKS = {
     "understanding": "allears.training.understanding.task:UnderstandingTask",
     "persona-extraction": "allears.training.persona.task:PersonaTask",
     "persona-teacher": "allears.training.persona.teacher_task:TeacherTask",
+    "voice": "allears.training.voice.task:VoiceTask",
+    "voice-preference": "allears.training.voice.preference:PreferenceTask",
     "generation": "allears.training.generation.tasks:generation_task",
 }
 

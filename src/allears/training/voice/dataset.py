@@ -29,7 +29,7 @@ class TalkRows:
 
     def row(self, talk: Conversation, seed: int) -> Row:
         """One conversation as (tokens, whether each is learned); the same for the same seed."""
-        return self._tokens(self._segments(talk, random.Random(f"{seed} {talk.id}")))
+        return self.tokens(self._segments(talk, random.Random(f"{seed} {talk.id}")))
 
     def _segments(self, talk: Conversation, chance: random.Random) -> list[Segment]:
         persona = talk.personas.get(Role.SEEKER.value)
@@ -44,7 +44,7 @@ class TalkRows:
         shown = [number - start for number in missed]
         return conversation_segments(talk.turns[start:], system_text(known, days_since=days), missed=shown)
 
-    def _tokens(self, segments: Sequence[Segment]) -> Row:
+    def tokens(self, segments: Sequence[Segment]) -> Row:
         pieces = self.tokenizer([each.text for each in segments], add_special_tokens=False)["input_ids"]
         ids = [token for piece in pieces for token in piece]
         learn = [each.learn for each, piece in zip(segments, pieces, strict=True) for _ in piece]

@@ -47,7 +47,7 @@ class VoiceModel(nn.Module):
             r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules="all-linear", task_type="CAUSAL_LM"
         )
         half = torch.bfloat16 if torch.cuda.is_available() else torch.float32
-        self.base = get_peft_model(base.to(half), config)
+        self.base: Any = get_peft_model(base.to(half), config)
 
     def log_probabilities(self, ids: Tensor, learn: Tensor) -> tuple[Tensor, Tensor]:
         """log P of every token of ids [B, T] where `learn` [B, T] is set, given those before it; and each one's row.
