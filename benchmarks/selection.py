@@ -56,6 +56,7 @@ from allears.models.selection.cobert import CoBERT
 from allears.models.selection.saved import WORD_MODELS, ModelCard
 from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
+from allears.nn.pretrained import load_encoder
 from allears.text.layout import Limits, Row, context_rows, flatten, pad_flat, pad_nested, plain_rows
 
 LEAST_SPEED_UP = 8.0  # of CoBERT's scoring over the plain way, on a CPU
@@ -117,7 +118,7 @@ class Setting:
 
     def load_encoder(self) -> Encoder:
         if not self.small:
-            return Encoder.from_pretrained(self.encoder)
+            return load_encoder(self.encoder)
         tiny = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
         return Encoder.from_config({"model_type": "bert", "vocab_size": 2_000, **tiny})
 

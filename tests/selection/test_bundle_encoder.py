@@ -11,8 +11,9 @@ import torch
 
 from allears.errors import AllearsError
 from allears.nn.bundle_encoder import bundle_encoder
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import encoder_tokenizer
 from allears.nn.inputs import Inputs
+from allears.nn.pretrained import load_encoder
 from allears.nn.weights import weights_digest
 from allears.runtime.bundle import CARD_FILE
 from allears.runtime.onnx_reader import OnnxReader
@@ -30,7 +31,7 @@ def bundle(tmp_path: Path) -> Path:
 
 
 def test_it_says_what_the_bundles_graph_says(bundle: Path):
-    encoder, tokenizer = Encoder.from_pretrained(bundle).eval(), encoder_tokenizer(bundle)
+    encoder, tokenizer = load_encoder(bundle).eval(), encoder_tokenizer(bundle)
     rows = [
         [tokenizer.start, *ids, tokenizer.end] for ids in tokenizer.encode_many(["my cat is lost", "sad"])
     ]
@@ -65,7 +66,7 @@ def test_what_is_trained_on_another_encoder_is_refused(bundle: Path, tmp_path: P
 
 
 def test_the_shipped_bundle_can_be_trained_on():
-    encoder = Encoder.from_pretrained("default")
+    encoder = load_encoder("default")
     assert (encoder.size, encoder.depth) == (384, 12)
     assert encoder_tokenizer("default").size == 30522
 

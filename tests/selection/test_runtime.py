@@ -16,7 +16,8 @@ from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.models.selection.bi_encoder import BiEncoder
 from allears.models.selection.saved import ModelCard, TorchSelector
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.runtime import onnx_selector as runtime
 from allears.runtime.onnx_selector import Comparison, OnnxSelector
 from allears.runtime.selector import Query
@@ -269,7 +270,7 @@ def test_int8_ranks_nearly_as_a_real_encoder_does(real_encoder: Path, tmp_path: 
     ]
     tokenizer = encoder_tokenizer(real_encoder)
     model = TorchSelector(
-        BiEncoder(Encoder.from_pretrained(real_encoder)), ModelCard("bi_encoder", {}, Limits()), tokenizer
+        BiEncoder(load_encoder(real_encoder)), ModelCard("bi_encoder", {}, Limits()), tokenizer
     )
     asked = [Query((Turn(Role.SEEKER, text),)) for text in contexts]
     everything = np.tile(np.arange(len(replies)), (len(asked), 1))

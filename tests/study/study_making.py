@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from allears.study.design import Design, read_design
+from allears.study.design import Design
+from allears.study.design_file import read_design
 from allears.study.frozen import Frozen, freeze
 from allears.study.rows import CONSENTED, NEW, READY, Given, Rater
 from allears.study.store import Store

@@ -13,7 +13,7 @@ import httpx
 
 from allears.serve.run import address, listen, run
 from allears.study.app import StudySettings, create_study_app
-from allears.study.design import read_design
+from allears.study.design_file import read_design
 from allears.study.frozen import load_frozen
 from allears.study.session import Sessions
 from allears.study.simulate import Parrot

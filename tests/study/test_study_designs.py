@@ -9,7 +9,8 @@ from study_making import CHAT, COLLECT, LIKERT, PREFERENCE, TOP, system, write_s
 
 from allears.errors import AllearsError
 from allears.study.blocks import Choice, Likert, Preference
-from allears.study.design import SHIPPED, parse_design, read_design, shipped_design
+from allears.study.design import SHIPPED
+from allears.study.design_file import parse_design, read_design, shipped_design
 
 
 @pytest.mark.parametrize("name", SHIPPED)

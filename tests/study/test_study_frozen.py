@@ -14,7 +14,8 @@ from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.labels import ED_EMOTIONS as EMOTIONS
 from allears.study import systems as system_files
-from allears.study.design import SystemSpec, read_design
+from allears.study.design import SystemSpec
+from allears.study.design_file import read_design
 from allears.study.frozen import freeze, load_frozen, said_alike
 from allears.study.items import read_items
 from allears.study.systems import fingerprint, open_talker, open_talkers, outputs_of

@@ -16,7 +16,8 @@ from allears.conversation import Role
 from allears.study.app import StudySettings, create_study_app
 from allears.study.blocks import Describe
 from allears.study.errors import NotAnsweredError, OutOfStepError
-from allears.study.pairing import Pairing, PairState, offered_emotions
+from allears.study.pair_state import PairState, offered_emotions
+from allears.study.pairing import Pairing
 from allears.study.rows import Rater
 from allears.study.session import Sessions
 from allears.study.store import Store

@@ -19,7 +19,8 @@ from allears.study.analysis.reliability import agreement_table
 from allears.study.analysis.render import Cell, Table
 from allears.study.analysis.report import Report, tables_of, write_report
 from allears.study.blocks import Choice
-from allears.study.design import Design, parse_design, shipped_design
+from allears.study.design import Design
+from allears.study.design_file import parse_design, shipped_design
 
 THREE_RATERS = "[raters]\nper_unit = 3\nfourth = 'better'\n"
 

@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 
 from allears.errors import AllearsError
-from allears.models.reader.sentence_encoder import (
-    OnnxSentences,
-    WordAverage,
-    load_sentence_encoder,
-    load_token_encoder,
-    similarity_by,
-)
+from allears.models.reader.sentence_encoder import OnnxSentences, WordAverage, similarity_by
+from allears.models.reader.sentence_loading import load_sentence_encoder, load_token_encoder
 from allears.text.vectors import vector_size
 
 VECTORS = "tea 1 0\ncoffee 0.8 0.6\nrain 0 1\n"

@@ -119,7 +119,7 @@ def persona_empathy(
         allears analyse persona-empathy --encoder glove.6B.100d.txt.gz --corpus pesconv.jsonl --split train
     """
     from allears.evaluation.analyses.persona_empathy import relations, save_relations_picture
-    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentence_loading import load_sentence_encoder
 
     _check(plot)
     talks = list(corpus_named(corpus).read(split, data_root(root)))
@@ -206,7 +206,7 @@ def emotion_map(
     elif model is not None:
         vectors = classifier_vectors(load_reading_model(model, chosen, root, device=device), chosen)
     else:
-        from allears.models.reader.sentence_encoder import load_sentence_encoder
+        from allears.models.reader.sentence_loading import load_sentence_encoder
 
         vectors = mean_vectors(load_sentence_encoder(str(encoder), device), chosen.read(split, root))
     found = emotion_map(vectors)

@@ -113,7 +113,8 @@ def _addition(
         raise AllearsError(f"--encoder joins persona sentences; leave it out with --add {add}")
     if add == "persona":
         from allears.models.extractor.loading import load_extractor
-        from allears.models.reader.sentence_encoder import load_sentence_encoder, similarity_by
+        from allears.models.reader.sentence_encoder import similarity_by
+        from allears.models.reader.sentence_loading import load_sentence_encoder
 
         similarity = None if encoder is None else similarity_by(load_sentence_encoder(encoder, device))
         return AddPersona(load_extractor(model, device), model, similarity=similarity, replace_old=replace)

@@ -210,7 +210,7 @@ def _examples(
 def _embed(name: str, device: str) -> Any:
     if name == NOTHING:
         return None
-    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentence_loading import load_sentence_encoder
     from allears.runtime.bundle import default_bundle
 
     return load_sentence_encoder(default_bundle() if name == DEFAULT else name, device).vectors

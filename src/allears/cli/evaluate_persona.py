@@ -56,7 +56,7 @@ def persona(
     turns = gold_turns(talks, all_turns=all_turns)
     comparer = None
     if encoder is not None:
-        from allears.models.reader.sentence_encoder import load_token_encoder
+        from allears.models.reader.sentence_loading import load_token_encoder
 
         comparer = load_token_encoder(encoder, device)
     report = evaluate_persona(

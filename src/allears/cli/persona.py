@@ -124,7 +124,8 @@ def _file(name: str) -> Said:
 def _similarity(encoder: str | None, device: str) -> Similarity | None:
     if encoder is None:
         return None
-    from allears.models.reader.sentence_encoder import load_sentence_encoder, similarity_by
+    from allears.models.reader.sentence_encoder import similarity_by
+    from allears.models.reader.sentence_loading import load_sentence_encoder
 
     return similarity_by(load_sentence_encoder(encoder, device))
 

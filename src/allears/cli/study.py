@@ -51,7 +51,8 @@ def new(
     allears study new likert my-study
     allears study new collect my-corpus
     """
-    from allears.study.design import STUDY_FILE, shipped_design
+    from allears.study.design import STUDY_FILE
+    from allears.study.design_file import shipped_design
 
     text = shipped_design(design)
     target = folder / STUDY_FILE
@@ -69,7 +70,7 @@ def check(folder: Path = FOLDER, *, database: str | None = DATABASE) -> None:
     \b
     allears study check my-study
     """
-    from allears.study.design import read_design
+    from allears.study.design_file import read_design
     from allears.study.frozen import CARD, FOLDER, load_frozen
     from allears.study.items import read_items
     from allears.study.units import build_units
@@ -110,7 +111,7 @@ def freeze(folder: Path = FOLDER) -> None:
     \b
     allears study freeze my-study
     """
-    from allears.study.design import read_design
+    from allears.study.design_file import read_design
     from allears.study.frozen import freeze as freeze_study
     from allears.study.frozen import said_alike
 
@@ -154,7 +155,7 @@ def dry_run(
     allears study dry-run my-study --effect 0.3 --quality 0.8 --studies 200
     """
     from allears.study.analysis.report import build_report, write_report
-    from allears.study.design import read_design
+    from allears.study.design_file import read_design
     from allears.study.frozen import load_frozen
     from allears.study.simulate import Crowd, power_of
     from allears.study.simulate import dry_run as simulate
@@ -331,7 +332,7 @@ def _opened(
     folder: Path, database: str | None, *, sources: bool = False
 ) -> Iterator[tuple[Design, Frozen, Store]]:
     """A study and its answers; with `sources` only if the systems themselves are as they were."""
-    from allears.study.design import read_design
+    from allears.study.design_file import read_design
     from allears.study.frozen import load_frozen
     from allears.study.store import Store
     from allears.study.units import build_units

@@ -1,1 +1,1 @@
-"""Measuring what the listener says: scripted conversations, and blind readers' marks."""
+"""Measuring anything: rankers, generators, readers, the screen, whole conversations and blind readers' marks."""

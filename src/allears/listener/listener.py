@@ -12,7 +12,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,6 @@ from allears.conversation import Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
 from allears.listener import requests
-from allears.listener.answered import Answered, read_answered, shipped_answered
-from allears.listener.answered.proposer import AnsweredProposer, open_vectors
 from allears.listener.choosing import in_order, without_doubles
 from allears.listener.contract import (
     NO_WISH,
@@ -38,31 +35,25 @@ from allears.listener.contract import (
 )
 from allears.listener.making import MakingProposer
 from allears.listener.matching import Matched, matched_words
-from allears.listener.occasions import read_ahead
-from allears.listener.personas.proposer import PersonaProposer
-from allears.listener.pool import Line, open_index, read_pool, shipped_pool
-from allears.listener.proposers import PoolProposer
+from allears.listener.opening import open_parts
 from allears.listener.ranking import Moment, Weights, highest_score, rank
 from allears.listener.senses import Senses, mood
 from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
 from allears.listener.turn_state import CONTEXT_TURNS, TurnState, clock
-from allears.listener.voices import DEFAULT, RETRIEVAL, Voice, open_voice
+from allears.listener.voices import DEFAULT, RETRIEVAL, Voice
 from allears.personas.contract import PersonaExtractor, SharesEncoder
 from allears.personas.memory import merge
 from allears.personas.provenance import Extraction, extract_each
 from allears.progress import Watch, unwatched
 from allears.runtime.onnx_selector import Comparison, OnnxSelector, Text
 from allears.runtime.selector import Query
-from allears.safety.bundled_screen import bundled_head
 from allears.safety.dangers import SafetyState
-from allears.safety.patterns import pattern_table
 from allears.safety.replies import ELSEWHERE, countries, fixed_reply
 from allears.safety.review import review
 from allears.safety.screen import CrisisScreen
 
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
-PERSONA = ("said", "written")  # how what a person says of themselves is noted
 SHOWN = 10  # candidates in `why`
 KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
 OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
@@ -129,47 +120,17 @@ class Listener:
         The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
         themselves and lasts is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
         """
-        from allears.personas.noting import NotingExtractor
-        from allears.runtime.onnx_extractor import OnnxExtractor
-        from allears.runtime.onnx_reader import OnnxReader
-
-        with ThreadPoolExecutor(1) as beside:  # tables are read while the graphs are loaded
-            tables = beside.submit(pattern_table)
-            if shipped:
-                beside.submit(read_ahead)
-            selector = OnnxSelector.from_bundle(bundle, threads=threads)
-            tables.result()
-        reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
-        if persona not in PERSONA:
-            raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
-        extractor: PersonaExtractor = NotingExtractor()
-        if persona == "written":
-            extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
-        lines: list[Line] = shipped_pool() if shipped else []
-        groups: list[Answered] = [*shipped_answered()] if shipped else []
-        for pool in pools:
-            groups += (own := read_answered(pool))
-            lines += read_pool(pool, or_answered=bool(own))
-        if not lines:
-            raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
-        spoken = open_voice(voice, bundle, selector=selector, threads=threads)
-        index = open_index(lines, selector, folder=cache, watch=watch)
-        answered = None
-        if groups:
-            vectors = open_vectors(groups, selector, folder=cache, watch=watch)
-            answered = AnsweredProposer(groups, vectors)
-        head = bundled_head(bundle, reader, selector.tokenizer)
-        own_screen = head is not None and head.reader is not reader
-        return cls(
-            selector,
-            Senses(reader, selector.card.limits, risk=not own_screen),
-            [PoolProposer(index), PersonaProposer(selector, cache)],
-            screen=CrisisScreen(head),
-            extractor=extractor,
-            making=MakingProposer(selector, occasions=shipped, answered=answered),
-            country=country,
-            voice=spoken,
+        parts = open_parts(
+            bundle,
+            pools,
+            shipped=shipped,
+            threads=threads,
+            cache=cache,
+            persona=persona,
+            watch=watch,
+            voice=voice,
         )
+        return cls(**parts, country=country)
 
     def respond(
         self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH

@@ -102,7 +102,7 @@ def open_voice(
             name, OnnxGenerator.from_bundle(_folder(bundle), *shared, threads=threads), alphas=SMALL_ALPHAS
         )
     if name == SMOLLM2:
-        from allears.runtime.causal import open_smollm2
+        from allears.runtime.smollm2 import open_smollm2
 
         # what it asks misses the point more often than what it says
         return Voice(name, open_smollm2(threads=threads), count=2, settings=LARGE_SETTINGS, questions=1)
@@ -133,7 +133,7 @@ def _missing(name: str, bundle: Path | str) -> str:
             "`allears export RUN --voice GENERATOR_RUN --out FOLDER`"
         )
     if name == SMOLLM2:
-        from allears.runtime.causal import smollm2_missing
+        from allears.runtime.smollm2 import smollm2_missing
 
         return smollm2_missing()
     if name == REMOTE:

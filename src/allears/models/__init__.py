@@ -1,0 +1,1 @@
+"""The papers' models: one file each in `selection/` and `generation/`; the reader; the persona extractor."""

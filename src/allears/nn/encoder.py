@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
-from transformers.utils import logging
 
 from allears.errors import AllearsError
 from allears.nn.inputs import Inputs
+from allears.runtime.bundle import bundle_folder
 from allears.text.tokenizer import WordPiece
 
 
@@ -27,27 +26,6 @@ class Encoder(nn.Module):
         self.size: int = settings.hidden_size
         self.depth: int = settings.num_hidden_layers
         self.segments_known: bool = getattr(settings, "type_vocab_size", 0) > 1
-
-    @classmethod
-    def from_pretrained(cls, name: str | Path) -> Encoder:
-        """Weights by hub name or path (`thenlper/gte-small`, `runs/pretrain`), or those of a bundle (`default`)."""
-        bundle = _bundle(name)
-        if bundle is not None:
-            from allears.nn.bundle_encoder import bundle_encoder
-
-            return bundle_encoder(bundle)
-        logging.disable_progress_bar()  # a bar and a report about the pooling layer we leave out: noise
-        logging.set_verbosity_error()
-        try:
-            model = AutoModel.from_pretrained(str(name), add_pooling_layer=False)
-        except TypeError:  # families without a pooling layer do not know the argument
-            model = AutoModel.from_pretrained(str(name))
-        except (OSError, ValueError, json.JSONDecodeError) as error:
-            raise AllearsError(
-                f"the encoder {str(name)!r} cannot be loaded; give a hub name such as thenlper/gte-small "
-                f"or the folder of a saved encoder ({str(error).splitlines()[0]})"
-            ) from error
-        return cls(model.float())
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Encoder:
@@ -107,7 +85,7 @@ def own_encoders(encoder: Encoder, *, separate: bool) -> tuple[Encoder | None, E
 
 def encoder_tokenizer(name: str | Path) -> WordPiece:
     """The tokenizer that belongs to an encoder, by hub name or path, or that of a bundle."""
-    name = _bundle(name) or name
+    name = bundle_folder(name) or name
     if (Path(name) / "tokenizer.json").is_file():
         return WordPiece(name)
     from tempfile import TemporaryDirectory
@@ -121,12 +99,6 @@ def encoder_tokenizer(name: str | Path) -> WordPiece:
     with TemporaryDirectory() as folder:
         tokenizer.backend_tokenizer.save(f"{folder}/tokenizer.json")
         return WordPiece(folder)
-
-
-def _bundle(name: str | Path) -> Path | None:
-    from allears.runtime.bundle import bundle_folder  # a bundle is known to its own room alone
-
-    return bundle_folder(name)
 
 
 def encoder_of(run: Any, name: str) -> tuple[Encoder, WordPiece]:

@@ -1,1 +1,1 @@
-"""Who somebody is, from what they say: the persona extractor of PAL (section 3.2)."""
+"""Who somebody is, from what they say: what may be noted, what contradicts what, where it was said."""

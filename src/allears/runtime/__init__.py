@@ -1,0 +1,1 @@
+"""What runs without torch: bundles, ONNX sessions, language models, the index of replies, remote endpoints."""

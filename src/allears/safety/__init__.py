@@ -1,1 +1,1 @@
-"""The crisis screen, its fixed replies, and the review of our own words."""
+"""The crisis screen, its fixed replies and help lines, and the review of our own words."""

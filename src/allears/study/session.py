@@ -19,7 +19,8 @@ from allears.study.blocks import SIDES, Chat
 from allears.study.design import Design
 from allears.study.errors import NotAnsweredError, OutOfStepError
 from allears.study.frozen import Frozen
-from allears.study.pairing import LEFT, Pairing, PairState
+from allears.study.pair_state import PairState
+from allears.study.pairing import LEFT, Pairing
 from allears.study.rows import CONSENTED, DECLINED, NEW, READY, SCREENED, WITHDRAWN, Given, Progress, Rater
 from allears.study.showing import chat_lines, shown_unit
 from allears.study.store import Store

@@ -242,7 +242,7 @@ def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
         named.append("default" if spec.voice in VOICES else spec.voice)
     found: list[Path] = []
     if _listens(spec):  # a listener also answers from its pool, and one voice has weights of its own
-        from allears.runtime.causal import SMOLLM2_FOLDER
+        from allears.runtime.smollm2 import SMOLLM2_FOLDER
 
         package = Path(str(files("allears.listener")))
         found += [package / "pool", *([SMOLLM2_FOLDER] if spec.voice == "smollm2" else [])]

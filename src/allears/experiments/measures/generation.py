@@ -22,7 +22,7 @@ def generation(lab: Lab, asked: Measurement) -> Measures:
     from allears.metrics.bleu import sacrebleu_metrics
     from allears.models.generation.examples import read_examples
     from allears.models.generation.loading import load_generator
-    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentence_loading import load_sentence_encoder
     from allears.models.reader.sentiment import VaderSentiment
     from allears.runtime.bundle import default_bundle
 

@@ -52,7 +52,7 @@ def strategy_curve(lab: Lab, asked: Measurement) -> Measures:
 
 def persona_empathy(lab: Lab, asked: Measurement) -> Measures:
     from allears.evaluation.analyses.persona_empathy import relations
-    from allears.models.reader.sentence_encoder import load_sentence_encoder
+    from allears.models.reader.sentence_loading import load_sentence_encoder
     from allears.runtime.bundle import default_bundle
 
     encoder = asked.option("encoder")

@@ -1,0 +1,1 @@
+"""The persona extractor of PAL (section 3.2): its model, its teacher, and how it is opened."""

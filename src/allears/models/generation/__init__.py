@@ -1,1 +1,1 @@
-"""Models that write. `decoding/` holds search, for torch on a GPU and ONNX on a CPU alike."""
+"""Models that write: one file per paper, their shared parts, and how a trained one is saved and opened."""

@@ -12,11 +12,11 @@ from allears.models.runs import load_run
 from allears.models.selection.loading import load_selector
 from allears.runtime.bundle import CARD_FILE, BundleCard, default_bundle
 from allears.runtime.causal import KIND as LANGUAGE_MODEL
-from allears.runtime.causal import SMOLLM2_FOLDER, open_smollm2
 from allears.runtime.generator import Generator
 from allears.runtime.language_models import SMOLLM2
 from allears.runtime.reader_card import READER_CARD_FILE
 from allears.runtime.runs import is_kind
+from allears.runtime.smollm2 import SMOLLM2_FOLDER, open_smollm2
 from allears.runtime.voice_card import has_voice
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""What a person feels, needs and means: label sets, heads, classifiers, and one reader with every head."""
+"""One encoder pass, several heads: emotions, strategies, intents and more; and baselines behind the same interface."""

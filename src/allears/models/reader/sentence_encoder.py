@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from allears.errors import AllearsError
 from allears.text.layout import Tokens, flatten, pad_flat, plain_rows
 from allears.text.tokenizer import WordPiece, words
 from allears.text.vectors import read_vectors, vector_size
@@ -19,7 +18,7 @@ Vectors = npt.NDArray[np.float32]
 
 LONGEST = 128  # tokens of a sentence that are read
 BATCH = 64
-_VECTOR_FILES = (".txt", ".vec", ".txt.gz", ".vec.gz")
+VECTOR_FILES = (".txt", ".vec", ".txt.gz", ".vec.gz")
 
 
 class SentenceEncoder(Protocol):
@@ -42,33 +41,6 @@ def similarity_by(encoder: SentenceEncoder) -> Any:
         return [float(score) for score in found[1:] @ found[0]]
 
     return similarity
-
-
-def load_sentence_encoder(name: str | Path, device: str = "cpu") -> SentenceEncoder:
-    """A file of word vectors, a bundle's folder, or a pretrained encoder by hub name or folder."""
-    path = Path(name)
-    if path.name.endswith(_VECTOR_FILES):
-        return WordAverage(path)
-    if (path / "bundle.json").is_file():
-        return OnnxSentences(path)
-    try:
-        from allears.models.reader.torch_sentences import TorchSentences
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f'{name}: an encoder needs {error.name}, which is not installed; run pip install "allears[train]", '
-            "or name an exported bundle or a file of word vectors"
-        ) from error
-    return TorchSentences(name, device)
-
-
-def load_token_encoder(name: str | Path, device: str = "cpu") -> TokenEncoder:
-    """The same, for those who need a vector per token."""
-    encoder = load_sentence_encoder(name, device)
-    if isinstance(encoder, WordAverage):
-        raise AllearsError(f"{name}: word vectors do not know their sentence; name an encoder or a bundle")
-    return encoder  # type: ignore[return-value]
 
 
 def unit(vectors: npt.ArrayLike) -> Vectors:

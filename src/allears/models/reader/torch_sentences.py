@@ -9,15 +9,16 @@ import numpy as np
 import torch
 
 from allears.models.reader.sentence_encoder import BATCH, Vectors, sentence_tokens, unit
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import encoder_tokenizer
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import masked_mean
+from allears.nn.pretrained import load_encoder
 
 
 class TorchSentences:
     def __init__(self, name: str | Path, device: str = "cpu"):
         self.encoder, self.tokenizer = (
-            Encoder.from_pretrained(name).eval().to(device),
+            load_encoder(name).eval().to(device),
             encoder_tokenizer(name),
         )
         self.device = device

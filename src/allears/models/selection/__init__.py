@@ -1,1 +1,1 @@
-"""Response selection: one file per model, the task that trains them, the candidates' index, the runtime."""
+"""Response selection: one file per model, and how a trained one is saved and opened."""

@@ -1,0 +1,1 @@
+"""How generators learn: likelihood, strategies, rewards."""

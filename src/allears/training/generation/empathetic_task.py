@@ -29,6 +29,7 @@ from allears.models.generation.empathetic_saved import (
 from allears.models.generation.examples import GenerationExample
 from allears.models.generation.prepend import Prepend, PrependOptions
 from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.runtime.runs import MODEL_FILE, best
 from allears.text.layout import Limits
@@ -294,7 +295,7 @@ def _reading_encoder(name: str) -> tuple[Encoder, Any]:
     """A pretrained encoder by hub name or folder, or the one inside a selection, reading or extraction run."""
     if (best(name) / "model.json").is_file():
         return run_encoder(name)
-    return Encoder.from_pretrained(name), encoder_tokenizer(name)
+    return load_encoder(name), encoder_tokenizer(name)
 
 
 def _check_shares(data: EmpatheticDataOptions, loss: LossOptions) -> None:

@@ -20,6 +20,7 @@ from allears.models.generation.examples import GenerationExample, read_examples
 from allears.models.generation.filtering import reader_filter
 from allears.models.generation.torch_generator import TorchGenerator, prepared
 from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.runtime.generator import STRATEGIES
 from allears.text.layout import Limits
@@ -259,7 +260,7 @@ def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.Ge
         encoder, decoder = load_pretrained(wanted.pretrained)
         tokenizer = PretrainedTokenizer(wanted.pretrained)
     else:
-        encoder, tokenizer = Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder)
+        encoder, tokenizer = load_encoder(wanted.encoder), encoder_tokenizer(wanted.encoder)
     if decoder is None and encoder.size % wanted.heads:
         raise AllearsError(
             f"recipe: model.heads must divide the encoder's width of {encoder.size}, got {wanted.heads}"

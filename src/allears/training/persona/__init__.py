@@ -1,0 +1,1 @@
+"""How the persona extractor and its teacher learn."""

@@ -18,6 +18,7 @@ from allears.metrics.rouge import rouge_l
 from allears.models.extractor import saved
 from allears.models.extractor.model import Extractor
 from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.personas.constraint import Lexicon
 from allears.personas.examples import Telling, msc_tellings, persona_chat_tellings
@@ -237,5 +238,5 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Extractor | None
         loaded = reading.load if reading.is_reader(wanted.start) else selection.load
         return *encoder_of(loaded(wanted.start), wanted.start), None
     if wanted.encoder:
-        return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
+        return load_encoder(wanted.encoder), encoder_tokenizer(wanted.encoder), None
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")

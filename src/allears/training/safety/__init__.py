@@ -1,0 +1,1 @@
+"""How the layers of the crisis screen are trained and weighed."""

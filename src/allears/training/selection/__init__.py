@@ -1,0 +1,1 @@
+"""How response selection learns: data, losses, hard negatives, teachers."""

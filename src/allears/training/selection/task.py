@@ -19,6 +19,7 @@ from allears.models.generation.prepend import Prepend, PrependOptions
 from allears.models.selection import saved
 from allears.models.selection.contract import SelectionModel
 from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordVocabulary
 from allears.training.loop import Backward
@@ -270,7 +271,7 @@ def _encoder_model(wanted: ModelOptions, limits: Limits) -> tuple[SelectionModel
         if not isinstance(encoder, Encoder):
             raise AllearsError(f"recipe: model.start {wanted.start!r} has no encoder to go on from")
     elif wanted.encoder:
-        encoder, tokenizer = Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder)
+        encoder, tokenizer = load_encoder(wanted.encoder), encoder_tokenizer(wanted.encoder)
     else:
         raise AllearsError(
             "recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)"

@@ -1,0 +1,1 @@
+"""How a reader learns: one head or many, each batch from one of them."""

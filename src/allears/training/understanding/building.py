@@ -13,6 +13,7 @@ from allears.models.reader import saved
 from allears.models.reader.reader import Reader
 from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.low_rank import low_rank, train_at_rank
+from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
@@ -164,7 +165,7 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
 
         return *encoder_of(selection.load(wanted.start), wanted.start), None
     if wanted.encoder:
-        return Encoder.from_pretrained(wanted.encoder), encoder_tokenizer(wanted.encoder), None
+        return load_encoder(wanted.encoder), encoder_tokenizer(wanted.encoder), None
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
 
 

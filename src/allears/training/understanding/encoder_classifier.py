@@ -11,7 +11,8 @@ import torch
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.models.reader import saved
-from allears.nn.encoder import Encoder, encoder_tokenizer
+from allears.nn.encoder import encoder_tokenizer
+from allears.nn.pretrained import load_encoder
 from allears.runtime.classifier import Classifier, Labels, Probabilities, known_labels, label_sets
 from allears.text.layout import Limits
 from allears.text.reading import Reading
@@ -63,7 +64,7 @@ class EncoderClassifier(Classifier):
         sets = label_sets(texts, labels)
         self.labels_, self._head = known_labels(sets, self.labels), _HEAD
         torch.manual_seed(self.seed)
-        encoder, tokenizer = Encoder.from_pretrained(self.encoder), encoder_tokenizer(self.encoder)
+        encoder, tokenizer = load_encoder(self.encoder), encoder_tokenizer(self.encoder)
         card = saved.ReaderCard(
             {_HEAD: self.labels_},
             Limits(context_tokens=self.tokens, first_turn_tokens=self.tokens),
