@@ -214,7 +214,7 @@ def cached_in_int8(voice: OnnxGenerator, run: Any, folder: Path, rounds: int) ->
     from torch import nn
 
     from allears.runtime import onnx_weights
-    from allears.runtime.onnx_selector import open_graph
+    from allears.runtime.onnx_encoder import open_graph
     from allears.training.export.ranker import trace
 
     writer = run.model.decoder

@@ -21,7 +21,7 @@ import httpx
 from allears.memory import Memory
 from allears.serve.app import create_app
 from allears.serve.run import address, listen, log_to_standard_error, run
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 from echo_listener import Echo
 
 
@@ -99,7 +99,7 @@ def main() -> None:
     choices = parser.parse_args()
     log_to_standard_error(quiet=choices.quiet)
     tokens = (*choices.token, *(choices.token_file.read_text().split() if choices.token_file else ()))
-    settings = Settings(
+    settings = ServerSettings(
         port=choices.port,
         tokens=tokens,
         rate=choices.rate,

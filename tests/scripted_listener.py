@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
-from allears.listener.contract import NO_WISH, Change, PersonaUse, Proposal, Ranked, Reply, Why, Wish
+from allears.listener.contract import NO_WISH, PersonaUse, Proposal, Ranked, Reply, ShownChange, Why, Wish
 
 SAID = "That sounds heavy. What weighs most?"
 LONGEST = 200
@@ -54,7 +54,7 @@ class ScriptedListener:
             stage="exploration",
             persona=tuple(PersonaUse(sentence.text, 1 / len(persona)) for sentence in persona),
             learned=learned,
-            changes=(Change("I live in Ghent.", "I live in Bruges.", "another home"),)
+            changes=(ShownChange("I live in Ghent.", "I live in Bruges.", "another home"),)
             if "moved" in message
             else (),
             candidates=(

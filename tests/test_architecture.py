@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from pathlib import Path
 
@@ -44,6 +45,15 @@ def test_every_room_says_what_it_is_for():
         if not path.read_text(encoding="utf-8").lstrip().startswith('"""') and "migrations" not in str(path)
     ]
     assert silent == []
+
+
+def test_a_class_name_means_one_thing():
+    places: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
 def test_no_file_is_longer_than_a_sitting():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allears.conversation import Conversation, Example, Persona, PersonaSentence, Role, Turn
+from allears.conversation import Conversation, Example, Persona, PersonaSentence, Role, Turn, as_turns
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 maybe_text = st.none() | text
@@ -145,3 +145,46 @@ def test_any_other_json_is_a_conversation_or_a_value_error(record: dict[str, Any
     with contextlib.suppress(ValueError):
         conversation = Conversation.from_json(json.dumps(record))
         assert Conversation.from_json(conversation.to_json()) == conversation
+
+
+# --- what may be given as a conversation
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        [Turn(Role.SEEKER, "hi"), Turn(Role.SUPPORTER, "Hello."), Turn(Role.SEEKER, "i lost")],
+        ["hi", "Hello.", "i lost"],
+        [
+            {"role": "system", "content": "be kind"},
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": "Hello."},
+            {"role": "user", "content": "i lost"},
+        ],
+    ],
+    ids=["turns", "texts", "messages"],
+)
+def test_turns_texts_and_messages_are_the_same_conversation(context):
+    assert as_turns(context) == (
+        Turn(Role.SEEKER, "hi"),
+        Turn(Role.SUPPORTER, "Hello."),
+        Turn(Role.SEEKER, "i lost"),
+    )
+
+
+def test_a_text_or_a_turn_alone_is_one_message():
+    assert as_turns("hi") == as_turns(Turn(Role.SEEKER, "hi")) == (Turn(Role.SEEKER, "hi"),)
+
+
+@pytest.mark.parametrize(
+    ("context", "sentence"),
+    [
+        ([], "there is no turn to answer"),
+        ([{"role": "wizard", "content": "x"}], "message 1 must have a role"),
+        ([{"role": "user", "content": ["x"]}], "a content that is a text"),
+        ([3], "turn 1 must be a text, a Turn or a message, got int"),
+    ],
+)
+def test_what_is_no_conversation_says_why(context, sentence: str):
+    with pytest.raises(ValueError, match=sentence):
+        as_turns(context)

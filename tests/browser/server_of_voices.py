@@ -18,8 +18,8 @@ from allears.listener.contract import Reply, Wish
 from allears.memory import Memory
 from allears.serve.app import create_app
 from allears.serve.run import listen, run
-from allears.serve.settings import Settings
-from allears.serve.voices import Voice
+from allears.serve.settings import ServerSettings
+from allears.serve.voices import ServedVoice
 from echo_listener import Echo
 
 
@@ -39,10 +39,10 @@ class Leaning(Echo):
 
 
 def main() -> None:
-    settings = Settings(port=int(sys.argv[1]), rate=1000, burst=1000)
+    settings = ServerSettings(port=int(sys.argv[1]), rate=1000, burst=1000)
     voices = [
-        Voice("default", Listener.from_bundle(), "Chosen replies"),
-        Voice("leaning", Leaning(), "Leaning voice", "Tells its α."),
+        ServedVoice("default", Listener.from_bundle(), "Chosen replies"),
+        ServedVoice("leaning", Leaning(), "Leaning voice", "Tells its α."),
     ]
     with listen(settings) as opened, Memory(sys.argv[2]) as memory:
         run(create_app(voices, memory, settings), settings, opened)

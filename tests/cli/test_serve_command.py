@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 
 from allears.serve import loading
 from allears.serve import run as running
-from allears.serve.settings import Settings
-from allears.serve.voices import Voice
+from allears.serve.settings import ServerSettings
+from allears.serve.voices import ServedVoice
 from command_line import Run
 from echo_listener import Echo
 
@@ -24,7 +24,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     """What the command would have served, in place of serving it."""
     found: list[Any] = []
 
-    def run(app: Any, settings: Settings, opened: socket.socket) -> None:
+    def run(app: Any, settings: ServerSettings, opened: socket.socket) -> None:
         with TestClient(app, base_url="http://localhost") as client:
             found.append((client.get("/api/health").status_code, settings, opened.getsockname()[0]))
 
@@ -109,7 +109,7 @@ def test_the_voices_that_were_named_are_opened(run: Run, started: list[Any], mon
 
     def voices(*arguments: Any, **_: Any) -> Any:
         asked.append(arguments)
-        return [Voice(name, Echo()) for name in arguments[3]]
+        return [ServedVoice(name, Echo()) for name in arguments[3]]
 
     monkeypatch.setattr(loading, "shipped_voices", voices)
     answer = run("serve", "--port", 0, "--voice", "retrieval", "--voice", "runs/pal", "--country", "NZ")

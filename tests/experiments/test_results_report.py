@@ -13,7 +13,7 @@ from allears.errors import AllearsError
 from allears.experiments.contract import Cell, Claim, Done, Result
 from allears.experiments.report.writing import write_report
 from allears.experiments.store import keep_result, read_results
-from allears.experiments.verdicts import Word, judge, verdicts
+from allears.experiments.verdicts import VerdictWord, judge, verdicts
 from allears.experiments.verify import verify
 
 RESULT = Result(
@@ -88,7 +88,7 @@ def test_a_small_run_is_marked_on_every_page_and_proves_no_claim(tmp_path: Path)
     for name in ("index.md", "made-up.md", "site/index.html", "site/made-up.html"):
         assert "Small run" in (tmp_path / name).read_text(encoding="utf-8"), name
     assert "+19.2" not in (tmp_path / "made-up.md").read_text(encoding="utf-8")
-    assert [each.word for each in verdicts(MADE_UP, replace(RESULT, small=True))] == [Word.SMALL]
+    assert [each.word for each in verdicts(MADE_UP, replace(RESULT, small=True))] == [VerdictWord.SMALL]
 
 
 def test_an_untouched_report_is_verified(folder: Path) -> None:
@@ -175,23 +175,23 @@ A, B = ("a", "x"), ("b", "x")
 @pytest.mark.parametrize(
     ("first", "second", "word"),
     [
-        (Cell(3.0, 2.5, 3.5), Cell(2.0, 1.5, 2.4), Word.HELD),
-        (Cell(3.0, 2.0, 4.0), Cell(2.5, 1.5, 3.5), Word.LEANS),
-        (Cell(3.0), Cell(2.0), Word.BARE),
-        (Cell(2.0, 1.9, 2.1), Cell(2.0, 1.9, 2.1), Word.FAILED),
-        (Cell(1.0), Cell(2.0), Word.FAILED),
-        (Cell(1.0), Cell(why="nobody knows"), Word.UNKNOWN),
+        (Cell(3.0, 2.5, 3.5), Cell(2.0, 1.5, 2.4), VerdictWord.HELD),
+        (Cell(3.0, 2.0, 4.0), Cell(2.5, 1.5, 3.5), VerdictWord.LEANS),
+        (Cell(3.0), Cell(2.0), VerdictWord.BARE),
+        (Cell(2.0, 1.9, 2.1), Cell(2.0, 1.9, 2.1), VerdictWord.FAILED),
+        (Cell(1.0), Cell(2.0), VerdictWord.FAILED),
+        (Cell(1.0), Cell(why="nobody knows"), VerdictWord.UNKNOWN),
     ],
 )
-def test_a_claim_is_judged_by_cells_and_their_intervals(first: Cell, second: Cell, word: Word) -> None:
+def test_a_claim_is_judged_by_cells_and_their_intervals(first: Cell, second: Cell, word: VerdictWord) -> None:
     assert judge(Claim("", (A, B)), {A: first, B: second}).word is word
 
 
 def test_a_claim_may_compare_with_a_published_number() -> None:
     cells = {A: Cell(50.0, 49.0, 51.0)}
-    assert judge(Claim("", (A, 48.0)), cells).word is Word.HELD
-    assert judge(Claim("", (A, 49.5)), cells).word is Word.LEANS
-    assert judge(Claim("", (49.5, A)), cells).word is Word.FAILED
+    assert judge(Claim("", (A, 48.0)), cells).word is VerdictWord.HELD
+    assert judge(Claim("", (A, 49.5)), cells).word is VerdictWord.LEANS
+    assert judge(Claim("", (49.5, A)), cells).word is VerdictWord.FAILED
 
 
 def test_what_we_make_of_a_claim_is_told_where_it_did_not_hold(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from allears.models.selection.saved import build as build_ranker
 from allears.runtime import onnx_weights
 from allears.runtime.bundle import BundleCard, BundleFile
 from allears.runtime.generator import STRATEGIES, ChoosesStrategy, Prompt
-from allears.runtime.onnx_generator import OnnxGenerator, Source
+from allears.runtime.onnx_generator import OnnxGenerator, SourceStates
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.text.layout import Limits
 from allears.training.export.bundle import export_together
@@ -132,7 +132,7 @@ def test_every_step_has_the_models_probabilities(made: Path, learned: TorchGener
         memory = learned.model.read(context, persona)
         assert 0 in memory.mask  # there is padding
         expected: Any = tuple(decoder.begin(memory, table))
-        given: Any = bundle.begin(Source(*(part.numpy() for part in memory)))
+        given: Any = bundle.begin(SourceStates(*(part.numpy() for part in memory)))
         tokens = np.full(3, bundle.card.start)
         for column in targets.unbind(1):
             wanted, expected = decoder.step(torch.from_numpy(tokens), expected, table)
@@ -174,7 +174,7 @@ def test_two_branches_have_the_logits_of_equation_6(made: Path, precision: str):
     step, state, reorder = bundle._begin(read, alphas)
     state = reorder(state, [0, 0, 0])
     apart = [
-        [bundle.begin(Source(*(part[[branch]] for part in (both.states, both.ids, both.mask))))] * 3
+        [bundle.begin(SourceStates(*(part[[branch]] for part in (both.states, both.ids, both.mask))))] * 3
         for branch in (0, 1)
     ]
     tokens = np.full(3, bundle.card.start)

@@ -136,7 +136,7 @@ def test_the_graph_computes_what_torch_computes(found, runtimes, tmp_path):
     from allears.runtime.adapter_file import read_adapter
     from allears.runtime.llama import read_llama, with_adapter
     from allears.runtime.llama_graph import llama_graph
-    from allears.runtime.onnx_selector import open_graph
+    from allears.runtime.onnx_encoder import open_graph
     from allears.runtime.onnx_weights import save
 
     causal_model.save(tmp_path, found.model, found.card)

@@ -9,7 +9,7 @@ from allears.conversation import Conversation, Persona, PersonaSentence, Role, T
 from allears.corpora import ExampleRule
 from allears.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUPS, INTENTS, MECHANISMS
 from allears.models.generation.empathetic import NOT_KNOWN
-from allears.models.generation.empathetic_data import EmpatheticDataset, Layout
+from allears.models.generation.empathetic_data import EmpatheticDataset, EmpatheticLayout
 from allears.models.generation.empathetic_saved import word_vocabulary
 from allears.models.generation.examples import GenerationExample, conversation_examples
 from allears.runtime.generator import Prompt
@@ -68,7 +68,7 @@ def dataset(examples, **layout):
         text for each in examples for text in (*(turn.text for turn in each.prompt.turns), each.response)
     ]
     vocabulary = word_vocabulary().fit([*texts, *(s for each in examples for s in each.prompt.own_persona)])
-    return EmpatheticDataset(examples, vocabulary, Layout(LIMITS, **layout)), vocabulary
+    return EmpatheticDataset(examples, vocabulary, EmpatheticLayout(LIMITS, **layout)), vocabulary
 
 
 def words_of(vocabulary, ids, mask):
@@ -135,8 +135,8 @@ def test_labels_stand_in_front_of_the_context(count, front):
         text for each in examples for text in (*(turn.text for turn in each.prompt.turns), each.response)
     ]
     vocabulary = word_vocabulary().fit([*texts, *prepend.words])
-    data = EmpatheticDataset(examples, vocabulary, Layout(LIMITS, prepend=prepend))
-    plain = EmpatheticDataset(examples, vocabulary, Layout(LIMITS))
+    data = EmpatheticDataset(examples, vocabulary, EmpatheticLayout(LIMITS, prepend=prepend))
+    plain = EmpatheticDataset(examples, vocabulary, EmpatheticLayout(LIMITS))
     shown, bare = data.batch([1]).context, plain.batch([1]).context
     assert words_of(vocabulary, shown.ids[0], shown.mask[0]) == [
         "<start>", *front, *words_of(vocabulary, bare.ids[0], bare.mask[0])[1:],

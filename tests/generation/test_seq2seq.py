@@ -16,7 +16,7 @@ from allears.errors import AllearsError
 from allears.models.generation import saved
 from allears.models.generation.torch_generator import TorchGenerator
 from allears.runtime.generator import STRATEGIES
-from allears.training.generation.task import GenerationTask, ModelOptions, build_generator
+from allears.training.generation.task import GenerationModelOptions, GenerationTask, build_generator
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
 from allears.training.tasks import make_task
@@ -55,7 +55,7 @@ def blenderbot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def generator(request, blenderbot) -> TorchGenerator:
     torch.manual_seed(1)
     model, card, tokenizer = build_generator(
-        ModelOptions(name=request.param, pretrained=str(blenderbot)), LIMITS
+        GenerationModelOptions(name=request.param, pretrained=str(blenderbot)), LIMITS
     )
     return TorchGenerator(model, card, tokenizer)
 
@@ -154,9 +154,11 @@ def test_a_name_that_cannot_be_loaded_is_one_sentence(tmp_path):
     with pytest.raises(
         AllearsError, match=r"the encoder-decoder .* cannot be loaded; give a hub name such as"
     ):
-        build_generator(ModelOptions(pretrained=str(tmp_path / "nowhere")), LIMITS)
+        build_generator(GenerationModelOptions(pretrained=str(tmp_path / "nowhere")), LIMITS)
 
 
 def test_a_longer_prompt_than_it_reads_is_one_sentence(blenderbot):
     with pytest.raises(AllearsError, match="asks for 200 tokens at once, but the encoder reads at most 128"):
-        build_generator(ModelOptions(pretrained=str(blenderbot)), replace(LIMITS, context_tokens=200))
+        build_generator(
+            GenerationModelOptions(pretrained=str(blenderbot)), replace(LIMITS, context_tokens=200)
+        )

@@ -17,7 +17,7 @@ from allears.listener.answered.proposer import AnsweredProposer, open_vectors, u
 from allears.listener.contract import ANSWERED, Proposal, Request
 from allears.listener.pool import read_pool
 from allears.listener.ranking import Moment, rank
-from allears.runtime.onnx_selector import Text
+from allears.runtime.onnx_encoder import EncodedText
 from allears.safety.review import review
 
 FLIGHT = Answered(
@@ -42,7 +42,7 @@ def request(*lines: str, stage: str = "exploration") -> Request:
 
 
 def nearness(vector: list[float]):
-    return proposer().nearness([Text(np.zeros(0), np.zeros((0, 3)), np.array(vector, np.float32))] * 2)
+    return proposer().nearness([EncodedText(np.zeros(0), np.zeros((0, 3)), np.array(vector, np.float32))] * 2)
 
 
 def said_to(

@@ -11,8 +11,9 @@ from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.listener import Listener
 from allears.listener.senses import Sensed, Senses
+from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_reader import OnnxReader
-from allears.runtime.onnx_selector import OnnxSelector, Text
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 from allears.safety.reader_head import RISK, ReaderHead
 
@@ -26,7 +27,10 @@ class Foreboding:
         self.senses, self.risk, self.in_part = senses, risk, in_part
 
     def read(
-        self, conversations: Sequence[Text], messages: Sequence[Text], turns: Sequence[Sequence[Turn]]
+        self,
+        conversations: Sequence[EncodedText],
+        messages: Sequence[EncodedText],
+        turns: Sequence[Sequence[Turn]],
     ) -> list[Sensed]:
         found = self.senses.read(conversations, messages, turns)
         return [each._replace(risk=self.risk, in_part=self.in_part) for each in found]
@@ -74,7 +78,7 @@ def test_screening_costs_no_encoder_pass_of_its_own(listener: Listener, monkeypa
     asked: list[int] = []
     encode = listener.selector.encode_contexts
 
-    def counted(queries: Sequence[Query]) -> list[Text]:
+    def counted(queries: Sequence[Query]) -> list[EncodedText]:
         asked.append(len(queries))
         return encode(queries)
 
@@ -86,7 +90,7 @@ def test_screening_costs_no_encoder_pass_of_its_own(listener: Listener, monkeypa
 def test_a_message_that_cannot_be_read_is_screened_all_the_same(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ):
-    def broken(_: object) -> list[Text]:
+    def broken(_: object) -> list[EncodedText]:
         raise AllearsError("the encoder is gone")
 
     monkeypatch.setattr(listener.selector, "encode_contexts", broken)

@@ -8,7 +8,7 @@ import pytest
 from allears.conversation import Example, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
 from allears.text.layout import Limits
-from allears.training.selection.dataset import Layout, SelectionDataset
+from allears.training.selection.dataset import SelectionDataset, SelectionLayout
 from allears.training.selection.mining import mine_negatives, teacher_scores
 from tiny_models import tiny_selector, tiny_tokenizer
 
@@ -23,7 +23,7 @@ def example(text: str, answer: str, *persona: str) -> Example:
 
 def dataset(tmp_path, examples, **options) -> SelectionDataset:
     return SelectionDataset(
-        examples, tiny_tokenizer(tmp_path), Limits(persona_sentences=2), Layout(), **options
+        examples, tiny_tokenizer(tmp_path), Limits(persona_sentences=2), SelectionLayout(), **options
     )
 
 

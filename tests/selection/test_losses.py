@@ -13,8 +13,8 @@ from allears.models.selection.bi_encoder import BiEncoder
 from allears.models.selection.cobert import CoBERT
 from allears.nn.inputs import stack
 from allears.text.layout import Limits
-from allears.training.selection.dataset import Layout, SelectionDataset
-from allears.training.selection.losses import LossOptions, SelectionBatch, step
+from allears.training.selection.dataset import SelectionDataset, SelectionLayout
+from allears.training.selection.losses import SelectionBatch, SelectionLossOptions, step
 from allears.training.workers import Workers
 from tiny_models import tiny_encoder, tiny_tokenizer
 
@@ -46,7 +46,7 @@ def data(tmp_path) -> SelectionDataset:
         )
         for text, answer in zip(TEXTS, ANSWERS, strict=True)
     ]
-    return SelectionDataset(examples, tiny_tokenizer(tmp_path), Limits(), Layout())
+    return SelectionDataset(examples, tiny_tokenizer(tmp_path), Limits(), SelectionLayout())
 
 
 @pytest.fixture(params=["bi_encoder", "cobert"])
@@ -74,7 +74,7 @@ def batch_of(data: SelectionDataset, part: int, mined: bool = False, teacher: bo
     return replace(batch, teacher=torch.arange(18.0).reshape(6, 3) / 5) if teacher else batch
 
 
-def loss_and_gradients(model, batch, options=LossOptions(), *, dropout: bool = False):  # noqa: B008
+def loss_and_gradients(model, batch, options=SelectionLossOptions(), *, dropout: bool = False):  # noqa: B008
     model.train(dropout)
     model.zero_grad()
     torch.manual_seed(3)
@@ -98,12 +98,14 @@ def test_the_size_of_the_parts_changes_neither_loss_nor_gradients(model, data, m
 @pytest.mark.parametrize("mined", [False, True])
 def test_cached_gradients_equal_direct_ones(model, data, mined):
     batch = batch_of(data, 2, mined)
-    assert_same(loss_and_gradients(model, batch), loss_and_gradients(model, batch, LossOptions(cached=True)))
+    assert_same(
+        loss_and_gradients(model, batch), loss_and_gradients(model, batch, SelectionLossOptions(cached=True))
+    )
 
 
 def test_dropout_falls_the_same_way_in_both_passes_of_cached_gradients(model, data):
     """If it did not, two runs from one seed could not agree with each other while differing from no dropout."""
-    batch, options = batch_of(data, 3), LossOptions(cached=True)
+    batch, options = batch_of(data, 3), SelectionLossOptions(cached=True)
     first = loss_and_gradients(model, batch, options, dropout=True)
     assert_same(first, loss_and_gradients(model, batch, options, dropout=True))
     plain = loss_and_gradients(model, batch, options)
@@ -127,7 +129,7 @@ def test_the_loss_is_the_cross_entropy_over_the_batch_without_equal_texts(model,
 
 def test_the_symmetric_loss_is_the_mean_of_both_directions(model, data):
     batch = batch_of(data, 4)
-    loss, _ = loss_and_gradients(model, batch, LossOptions(symmetric=True))
+    loss, _ = loss_and_gradients(model, batch, SelectionLossOptions(symmetric=True))
     contexts = [model.encode_context(part) for part in batch.contexts]
     personas = [model.encode_persona(part) for part in batch.personas]
     responses = stack([model.encode_response(part) for part in batch.responses])[batch.response_places]
@@ -144,7 +146,7 @@ def test_the_symmetric_loss_is_the_mean_of_both_directions(model, data):
 
 def test_without_in_batch_negatives_only_the_rows_own_list_counts(model, data):
     batch = batch_of(data, 3, mined=True)
-    alone, _ = loss_and_gradients(model, batch, LossOptions(in_batch=False))
+    alone, _ = loss_and_gradients(model, batch, SelectionLossOptions(in_batch=False))
     together, _ = loss_and_gradients(model, batch)
     assert 0 < float(alone) < float(together)  # fewer candidates are easier
 

@@ -19,7 +19,7 @@ from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.nn.encoder import encoder_tokenizer
 from allears.nn.pretrained import load_encoder
 from allears.runtime import onnx_selector as runtime
-from allears.runtime.onnx_selector import Comparison, OnnxSelector
+from allears.runtime.onnx_selector import OnnxSelector, StateComparison
 from allears.runtime.selector import Query
 from allears.text.layout import Limits
 from allears.training.export.ranker import export
@@ -102,9 +102,9 @@ def test_many_comparisons_at_once_are_those_of_one_by_one(made: Path, monkeypatc
     candidates, encoded = selector.encode_responses(RESPONSES), selector.encode_queries(queries())
     chosen = [np.array([4, 0, 2]), np.array([1]), np.array([3, 5, 1, 0])]
     comparisons = [
-        Comparison(encoded.rows(0, 2), candidates, chosen[0]),
-        Comparison(encoded.rows(1, 3), candidates, chosen[1]),
-        Comparison(encoded.rows(2, 3), candidates, chosen[2]),
+        StateComparison(encoded.rows(0, 2), candidates, chosen[0]),
+        StateComparison(encoded.rows(1, 3), candidates, chosen[1]),
+        StateComparison(encoded.rows(2, 3), candidates, chosen[2]),
     ]
     found = selector.compare(comparisons)
     assert [scores.shape for scores in found] == [(2, 3), (2, 1), (1, 4)]

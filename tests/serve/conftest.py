@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from allears.memory import Memory
 from allears.serve.app import create_app
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 from databases import no_settings, postgres_server  # noqa: F401
 from echo_listener import Echo
 from serving import ANNA, BEN
@@ -33,7 +33,7 @@ def serve(memory: Memory) -> Iterator[Serve]:
 
         def start(responder: Any = None, **settings: Any) -> TestClient:
             choices = {"rate": 1000.0, "burst": 1000} | settings
-            app = create_app(responder or Echo(), memory, Settings(**choices))
+            app = create_app(responder or Echo(), memory, ServerSettings(**choices))
             return stack.enter_context(
                 TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
             )

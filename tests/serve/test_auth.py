@@ -7,13 +7,13 @@ from starlette.datastructures import Headers
 
 from allears.errors import AllearsError
 from allears.serve.auth import ME, Door, person_of
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 
 ANNA, BEN = "annas-long-access-token", "bens-long-access-token"
 
 
 def door(**settings: object) -> Door:
-    return Door(Settings(**settings))  # type: ignore[arg-type]
+    return Door(ServerSettings(**settings))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.9.10"])
@@ -24,28 +24,28 @@ def test_on_this_machine_no_token_is_needed_and_there_is_one_person(host: str):
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org", ""])
 def test_on_any_other_address_a_server_without_a_token_is_refused_in_one_sentence(host: str):
     with pytest.raises(AllearsError, match="needs an access token: add --token"):
-        Settings(host=host)
+        ServerSettings(host=host)
 
 
 def test_a_name_for_other_machines_needs_a_token_too():
     with pytest.raises(AllearsError, match=r"as talk\.example\.org other machines can reach"):
-        Settings(hosts=("talk.example.org",))
+        ServerSettings(hosts=("talk.example.org",))
 
 
 @pytest.mark.parametrize("token", ["short", "with a space in it, though long", "ü" * 20, ""])
 def test_a_token_that_can_be_guessed_or_not_be_sent_is_refused(token: str):
     with pytest.raises(AllearsError, match="an access token must have at least 16 characters"):
-        Settings(tokens=(token,))
+        ServerSettings(tokens=(token,))
 
 
 def test_two_people_cannot_share_a_token():
     with pytest.raises(AllearsError, match="given twice"):
-        Settings(tokens=(ANNA, ANNA))
+        ServerSettings(tokens=(ANNA, ANNA))
 
 
 def test_the_settings_do_not_show_their_tokens():
-    assert ANNA not in repr(Settings(tokens=(ANNA,), metrics_token=BEN))
-    assert BEN not in repr(Settings(tokens=(ANNA,), metrics_token=BEN))
+    assert ANNA not in repr(ServerSettings(tokens=(ANNA,), metrics_token=BEN))
+    assert BEN not in repr(ServerSettings(tokens=(ANNA,), metrics_token=BEN))
 
 
 def test_each_token_is_another_person_and_the_same_one_every_time():
@@ -147,7 +147,7 @@ def test_a_page_that_was_allowed_is_answered():
 
 def test_an_origin_with_a_path_is_refused_at_the_start():
     with pytest.raises(AllearsError, match="--origin must look like"):
-        Settings(origins=("https://example.org/chat",))
+        ServerSettings(origins=("https://example.org/chat",))
 
 
 def test_a_server_for_other_machines_answers_to_its_names_only_once_they_are_given():

@@ -12,17 +12,17 @@ from allears.conversation import Conversation
 from allears.listener.contract import Reply
 from allears.serve.batching import Batcher, BusyError, MixedUpError
 from allears.serve.metrics import Metrics
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 from echo_listener import Echo
 
 
 def with_batcher(
-    responder: Echo, use: Callable[[Batcher], Awaitable[list[object]]], settings: Settings | None = None
+    responder: Echo, use: Callable[[Batcher], Awaitable[list[object]]], settings: ServerSettings | None = None
 ) -> tuple[list[object], Metrics]:
     metrics = Metrics()
 
     async def run() -> list[object]:
-        batcher = Batcher(responder, settings or Settings(), metrics)
+        batcher = Batcher(responder, settings or ServerSettings(), metrics)
         await batcher.start()
         try:
             return await use(batcher)
@@ -58,13 +58,13 @@ def test_messages_that_come_together_are_answered_together_and_by_their_own_conv
 
 def test_a_batch_is_never_larger_than_the_limit():
     listener = Echo()
-    with_batcher(listener, ask(["hello"] * 25), Settings(batch_size=10))
+    with_batcher(listener, ask(["hello"] * 25), ServerSettings(batch_size=10))
     assert listener.batches == [10, 10, 5]
 
 
 def test_with_batching_off_every_message_is_answered_alone():
     listener = Echo()
-    answers, _ = with_batcher(listener, ask(["hello"] * 8), Settings(batching=False))
+    answers, _ = with_batcher(listener, ask(["hello"] * 8), ServerSettings(batching=False))
     assert listener.batches == [1] * 8
     assert len(set(texts(answers))) == 8
 
@@ -114,7 +114,9 @@ def test_a_reply_that_belongs_to_another_conversation_is_never_handed_out():
 
 def test_whoever_comes_when_too_many_wait_is_told_so():
     listener = Echo(delay=0.05)
-    answers, _ = with_batcher(listener, ask(["hello"] * 12), replace(Settings(), waiting=4, batch_size=2))
+    answers, _ = with_batcher(
+        listener, ask(["hello"] * 12), replace(ServerSettings(), waiting=4, batch_size=2)
+    )
     assert texts(answers).count("BusyError") == 8
     assert any(isinstance(answer, BusyError) for answer in answers)
 
@@ -136,7 +138,7 @@ def test_whoever_leaves_does_not_hold_up_the_rest():
 
 def test_a_server_that_stops_leaves_nobody_waiting():
     async def run() -> None:
-        batcher = Batcher(Echo(delay=0.2), Settings(), Metrics())
+        batcher = Batcher(Echo(delay=0.2), ServerSettings(), Metrics())
         await batcher.start()
         asked = asyncio.create_task(batcher.respond("hello", Conversation("c", ())))
         await asyncio.sleep(0.05)

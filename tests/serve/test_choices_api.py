@@ -11,8 +11,8 @@ from allears.errors import AllearsError
 from allears.memory import Memory
 from allears.safety.screen import CrisisScreen
 from allears.serve.app import create_app
-from allears.serve.settings import Settings
-from allears.serve.voices import Voice
+from allears.serve.settings import ServerSettings
+from allears.serve.voices import ServedVoice
 from echo_listener import Echo
 from serving import begin, say
 
@@ -21,8 +21,8 @@ from serving import begin, say
 def two_voices(memory: Memory) -> Any:
     """A server with two voices, and the listeners behind them."""
     first, second = Echo(), Echo()
-    voices = [Voice("default", first), Voice("other", second, "Another", "Says the same.")]
-    app = create_app(voices, memory, Settings(rate=1000, burst=1000))
+    voices = [ServedVoice("default", first), ServedVoice("other", second, "Another", "Says the same.")]
+    app = create_app(voices, memory, ServerSettings(rate=1000, burst=1000))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         yield client, first, second
 
@@ -125,11 +125,11 @@ def test_undo_does_not_undo_choices(client: TestClient):
 
 def test_two_voices_of_one_name_and_a_voice_without_its_crisis_screen_are_not_served(memory: Memory):
     with pytest.raises(AllearsError, match="same name"):
-        create_app([Voice("a", Echo()), Voice("a", Echo())], memory)
+        create_app([ServedVoice("a", Echo()), ServedVoice("a", Echo())], memory)
     bare = Echo()
     bare.screen = CrisisScreen(turn_crisis_screening_off=True)  # type: ignore[attr-defined]
     with pytest.raises(AllearsError, match="must screen for crises"):
-        create_app([Voice("a", Echo()), Voice("b", bare)], memory)
+        create_app([ServedVoice("a", Echo()), ServedVoice("b", bare)], memory)
 
 
 def test_conversations_are_found_by_words(client: TestClient):

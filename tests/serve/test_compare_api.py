@@ -9,8 +9,8 @@ from fastapi.testclient import TestClient
 
 from allears.memory import Memory
 from allears.serve.app import create_app
-from allears.serve.settings import Settings
-from allears.serve.voices import Voice
+from allears.serve.settings import ServerSettings
+from allears.serve.voices import ServedVoice
 from echo_listener import Echo
 from serving import begin, say
 
@@ -35,8 +35,8 @@ class Pal(Echo):
 @pytest.fixture
 def voices(memory: Memory) -> Any:
     plain, pal = Echo(), Pal()
-    made = [Voice("default", plain), Voice("pal", pal), Voice("broken", Broken())]
-    app = create_app(made, memory, Settings(rate=1000, burst=1000))
+    made = [ServedVoice("default", plain), ServedVoice("pal", pal), ServedVoice("broken", Broken())]
+    app = create_app(made, memory, ServerSettings(rate=1000, burst=1000))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         yield client, plain, pal
 

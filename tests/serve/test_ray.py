@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 
 from allears.errors import AllearsError
 from allears.serve.ray import serve_with_ray
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 from echo_listener import Echo
 from live_server import wait_until_well
 from serving import ANNA, BEN
@@ -128,4 +128,4 @@ def test_events_websockets_and_doors_are_the_same_behind_ray(server: str):
 @pytest.mark.parametrize("database", [None, "memory.db", "sqlite:///memory.db"])
 def test_replicas_need_a_database_that_they_can_share(database: str | None):
     with pytest.raises(AllearsError, match="replicas share one PostgreSQL"):
-        serve_with_ray(Echo, Settings(), database, 2)
+        serve_with_ray(Echo, ServerSettings(), database, 2)

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from allears.conversation import PersonaSentence
 from allears.labels import ED_EMOTIONS
-from allears.listener.matching import Matched, Side, Word
+from allears.listener.matching import Matched, MatchedWord, Side
 from echo_listener import Echo
 from serving import begin, say
 
@@ -22,8 +22,8 @@ class Explaining(Echo):
         self, message: str, reply: str, persona: Sequence[PersonaSentence] = (), listener: Sequence[str] = ()
     ) -> Matched:
         self.asked = (message, reply, tuple(persona), tuple(listener))
-        side = Side("message", message, "", (Word(2, 4, 1.0),), ((0, 0, 1.0),))
-        return Matched(reply, (Word(0, 2, 1.0),), (side,))
+        side = Side("message", message, "", (MatchedWord(2, 4, 1.0),), ((0, 0, 1.0),))
+        return Matched(reply, (MatchedWord(0, 2, 1.0),), (side,))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from study_making import CHAT, COLLECT, LIKERT, PREFERENCE, TOP, system, write_study
 
 from allears.errors import AllearsError
-from allears.study.blocks import Choice, Likert, Preference
+from allears.study.blocks import ChoiceQuestion, Likert, Preference
 from allears.study.design import SHIPPED
 from allears.study.design_file import parse_design, read_design, shipped_design
 
@@ -47,7 +47,7 @@ def test_the_interactive_design_asks_for_pals_six_aspects():
 
 def test_the_persona_judgement_asks_other_for_a_reason():
     (question,) = parse_design(shipped_design("persona-judgement")).questions
-    assert isinstance(question, Choice)
+    assert isinstance(question, ChoiceQuestion)
     assert {option.key: option.reason for option in question.options} == {
         "reasonable": False,
         "contradictory": False,

@@ -16,9 +16,9 @@ from allears.study.analysis.plots import plots
 from allears.study.analysis.preferences import preference_tables, score, verdicts
 from allears.study.analysis.ratings import item_means, rating_tables, system_tests
 from allears.study.analysis.reliability import agreement_table
-from allears.study.analysis.render import Cell, Table
-from allears.study.analysis.report import Report, tables_of, write_report
-from allears.study.blocks import Choice
+from allears.study.analysis.render import Table, TableCell
+from allears.study.analysis.report import StudyReport, tables_of, write_report
+from allears.study.blocks import ChoiceQuestion
 from allears.study.design import Design
 from allears.study.design_file import parse_design, shipped_design
 
@@ -250,7 +250,7 @@ def test_pecs_table_aggregates_by_majority_and_tests_against_the_control_group()
 def test_a_split_without_majority_counts_as_its_mean():
     design = parse_design(shipped_design("empathy-annotation"))
     question = design.question("sentiment")
-    assert isinstance(question, Choice)
+    assert isinstance(question, ChoiceQuestion)
     rows = annotated("g", "1", ["negative", "neutral", "positive"], []) + annotated(
         "g", "2", ["positive", "positive", "negative"], []
     )
@@ -283,7 +283,7 @@ TABLE = Table(
     "t",
     "A & B",
     ("Model", "Score_1"),
-    ((Cell("50% <x>|", italic=True), Cell("3.10 ± 0.12", bold=True)),),
+    ((TableCell("50% <x>|", italic=True), TableCell("3.10 ± 0.12", bold=True)),),
     ("p < 0.05.",),
 )
 
@@ -311,7 +311,7 @@ def test_a_table_is_written_in_html_with_its_signs_escaped():
 
 
 def test_a_report_has_all_three_and_pictures(likert: Design, ratings: list[Judgement], tmp_path: Path):
-    report = Report("Title", "Summary.", tuple(tables_of(likert, ratings)), tuple(ratings))
+    report = StudyReport("Title", "Summary.", tuple(tables_of(likert, ratings)), tuple(ratings))
     files = write_report(report, likert, tmp_path)
     assert [file.name for file in files] == [
         "report.md",

@@ -17,7 +17,12 @@ from allears.runtime.onnx_reader import OnnxReader
 from allears.text.layout import Limits
 from allears.text.reading import Reading
 from allears.training.export.bundle import export_with_reader
-from allears.training.understanding.building import HeadOptions, ModelOptions, build_reader, chosen_heads
+from allears.training.understanding.building import (
+    HeadOptions,
+    ReaderModelOptions,
+    build_reader,
+    chosen_heads,
+)
 from tiny_models import tiny_reader, tiny_selector
 
 SEEKER, SUPPORTER = Role.SEEKER, Role.SUPPORTER
@@ -118,8 +123,11 @@ def test_company_changes_nothing(tmp_path: Path):
 def test_a_recipe_that_freezes_what_must_learn_is_one_sentence(tmp_path: Path):
     heads = HeadOptions(names=("ed-emotion", "strategy"), plain=("strategy",))
     with pytest.raises(AllearsError, match=r"ed-emotion reads model\.further layers, which learn with it"):
-        chosen_heads(heads, ModelOptions(further=1, frozen=True))
+        chosen_heads(heads, ReaderModelOptions(further=1, frozen=True))
     only = HeadOptions(names=("ed-emotion", "strategy"), plain=("strategy",), learned=("strategy",))
-    assert chosen_heads(only, ModelOptions(further=1, frozen=True)) == [head("ed-emotion"), head("strategy")]
+    assert chosen_heads(only, ReaderModelOptions(further=1, frozen=True)) == [
+        head("ed-emotion"),
+        head("strategy"),
+    ]
     with pytest.raises(AllearsError, match=r"leave model\.rank out"):
-        build_reader(ModelOptions(further=1, rank=4), Limits(), [head("strategy")])
+        build_reader(ReaderModelOptions(further=1, rank=4), Limits(), [head("strategy")])

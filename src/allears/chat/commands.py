@@ -20,7 +20,7 @@ _COMMAND = re.compile(r"/(?P<name>[a-z?]*)(?:\s+(?P<rest>.*))?", re.IGNORECASE |
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandAnswer:
     """What to show; `leave` ends the chat."""
 
     shown: RenderableType
@@ -33,7 +33,7 @@ class Commands:
     def __init__(self, session: ChatSession) -> None:
         self.session = session
         self._saved: set[Path] = set()  # files of this chat, which a later /save may write again
-        self._known: dict[str, tuple[str, str, Callable[[str], Answer]]] = {
+        self._known: dict[str, tuple[str, str, Callable[[str], CommandAnswer]]] = {
             "why": ("/why", "what is behind the last reply", self._why),
             "persona": ("/persona", "what is noted about you; also: edit 2 TEXT, add TEXT", self._persona),
             "forget": (
@@ -55,7 +55,7 @@ class Commands:
     def names(self) -> list[str]:
         return [f"/{name}" for name in self._known]
 
-    def run(self, line: str) -> Answer | None:
+    def run(self, line: str) -> CommandAnswer | None:
         """The answer to a command, or None where the line is no command: "/r/books is kind" is something said."""
         found = _COMMAND.fullmatch(line.strip())
         if found is None:
@@ -68,18 +68,18 @@ class Commands:
         if name not in self._known:
             near = difflib.get_close_matches(name, self._known, n=1, cutoff=0.5)
             hint = f"Did you mean /{near[0]}?" if near else "/help lists them."
-            return Answer(view.problem(f"There is no command /{name}. {hint}"))
+            return CommandAnswer(view.problem(f"There is no command /{name}. {hint}"))
         try:
             return self._known[name][2](rest)
         except AllearsError as error:
-            return Answer(view.problem(str(error)))
+            return CommandAnswer(view.problem(str(error)))
 
     # --- one method per command
 
-    def _why(self, rest: str) -> Answer:
-        return Answer(why(self.session.why))
+    def _why(self, rest: str) -> CommandAnswer:
+        return CommandAnswer(why(self.session.why))
 
-    def _persona(self, rest: str) -> Answer:
+    def _persona(self, rest: str) -> CommandAnswer:
         verb, _, words = rest.partition(" ")
         words = words.strip()
         if verb == "edit":
@@ -93,9 +93,9 @@ class Commands:
             raise AllearsError(
                 "/persona shows the notes; /persona edit 2 TEXT and /persona add TEXT change them."
             )
-        return Answer(self._notes())
+        return CommandAnswer(self._notes())
 
-    def _forget(self, rest: str) -> Answer:
+    def _forget(self, rest: str) -> CommandAnswer:
         if rest == "all":
             count = self.session.forget_all()
             told = (
@@ -103,7 +103,7 @@ class Commands:
                 if count
                 else "Nothing was noted about you."
             )
-            return Answer(view.note(f"{told} Your conversations are still in /list."))
+            return CommandAnswer(view.note(f"{told} Your conversations are still in /list."))
         if rest in ("that", ""):
             gone = self.session.forget_last()
             if not gone:
@@ -112,54 +112,54 @@ class Commands:
                     if self.session.persona()
                     else ""
                 )
-                return Answer(view.note(f"Nothing was noted from your last message.{hint}"))
-            return Answer(view.note("Forgotten: " + " ".join(gone)))
+                return CommandAnswer(view.note(f"Nothing was noted from your last message.{hint}"))
+            return CommandAnswer(view.note("Forgotten: " + " ".join(gone)))
         gone_text = self.session.forget(_number(rest, "/forget 2, /forget that or /forget all"))
-        return Answer(Group(view.note(f"Forgotten: {gone_text}"), self._notes()))
+        return CommandAnswer(Group(view.note(f"Forgotten: {gone_text}"), self._notes()))
 
-    def _undo(self, rest: str) -> Answer:
+    def _undo(self, rest: str) -> CommandAnswer:
         message = view.one_line(self.session.undo())
-        return Answer(view.note(f"Taken back: “{message}”, and my answer to it."))
+        return CommandAnswer(view.note(f"Taken back: “{message}”, and my answer to it."))
 
-    def _save(self, rest: str) -> Answer:
+    def _save(self, rest: str) -> CommandAnswer:
         if not rest:
             raise AllearsError("Name a file that ends in .json or .md, for example: /save talk.md")
         path = Path(rest).expanduser().absolute()
         save(self.session.conversation, path, replace_it=path in self._saved)
         self._saved.add(path)
-        return Answer(view.note(f"Saved as {path}."))
+        return CommandAnswer(view.note(f"Saved as {path}."))
 
-    def _new(self, rest: str) -> Answer:
+    def _new(self, rest: str) -> CommandAnswer:
         self.session.new()
-        return Answer(view.note("A new conversation. /list has the others."))
+        return CommandAnswer(view.note("A new conversation. /list has the others."))
 
-    def _list(self, rest: str) -> Answer:
-        return Answer(view.conversations(self.session.conversations(), self.session.id))
+    def _list(self, rest: str) -> CommandAnswer:
+        return CommandAnswer(view.conversations(self.session.conversations(), self.session.id))
 
-    def _resume(self, rest: str) -> Answer:
+    def _resume(self, rest: str) -> CommandAnswer:
         if not rest:
             raise AllearsError("Say which: /resume last, or /resume with an id from /list.")
-        return Answer(view.where_we_were(self.session.resume(rest).turns))
+        return CommandAnswer(view.where_we_were(self.session.resume(rest).turns))
 
-    def _consent(self, rest: str) -> Answer:
+    def _consent(self, rest: str) -> CommandAnswer:
         if rest not in ("yes", "no"):
             now = "remember you" if self.session.agreed else "do not remember you"
-            return Answer(
+            return CommandAnswer(
                 view.note(f"I {now} in later conversations. /consent yes or /consent no changes that.")
             )
         self.session.agree(rest == "yes")
         if rest == "no":
-            return Answer(view.note("I will not bring what you told me into other conversations."))
+            return CommandAnswer(view.note("I will not bring what you told me into other conversations."))
         if not self.session.kept:
-            return Answer(view.note("Until you leave, I will: this chat keeps nothing (--no-memory)."))
+            return CommandAnswer(view.note("Until you leave, I will: this chat keeps nothing (--no-memory)."))
         told = "From your next message on, I will remember what you tell me about yourself."
-        return Answer(view.note(f"{told} /persona shows it, /forget removes it."))
+        return CommandAnswer(view.note(f"{told} /persona shows it, /forget removes it."))
 
-    def _help(self, rest: str) -> Answer:
-        return Answer(view.commands((usage, what) for usage, what, _ in self._known.values()))
+    def _help(self, rest: str) -> CommandAnswer:
+        return CommandAnswer(view.commands((usage, what) for usage, what, _ in self._known.values()))
 
-    def _quit(self, rest: str) -> Answer:
-        return Answer("", leave=True)
+    def _quit(self, rest: str) -> CommandAnswer:
+        return CommandAnswer("", leave=True)
 
     def _notes(self) -> RenderableType:
         return view.persona(self.session.persona(), agreed=self.session.agreed)

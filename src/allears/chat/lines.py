@@ -13,8 +13,8 @@ from typing import BinaryIO
 from rich.console import Console
 
 from allears.chat import view
-from allears.chat.commands import Answer, Commands
-from allears.chat.session import ChatSession, Said
+from allears.chat.commands import CommandAnswer, Commands
+from allears.chat.session import ChatReply, ChatSession
 from allears.errors import AllearsError
 
 LONGEST_LINE = (
@@ -63,12 +63,12 @@ def answer_lines(
     return code
 
 
-def _json(said: Said) -> str:
+def _json(said: ChatReply) -> str:
     record = {"reply": said.text, "why": said.why, "conversation": said.conversation, "turn": said.turn}
     return json.dumps(record, ensure_ascii=False)
 
 
-def _told(line: str, answer: Answer, as_json: bool) -> str:
+def _told(line: str, answer: CommandAnswer, as_json: bool) -> str:
     console = Console(width=100, color_system=None, highlight=False)
     with console.capture() as captured:
         console.print(answer.shown)

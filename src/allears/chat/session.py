@@ -21,7 +21,7 @@ LAST = "last"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatReply:
     """A reply. `turn` is its number in the conversation (from 1); `not_stored` says why it is not, if so."""
 
     text: str
@@ -59,7 +59,7 @@ class ChatSession:
 
     # --- talking
 
-    def say(self, message: str) -> Said:
+    def say(self, message: str) -> ChatReply:
         """The reply, stored. Raises an `AllearsError` where there is none, and then nothing has changed."""
         said, lost = self._answer(message), ""
         try:
@@ -197,12 +197,12 @@ class ChatSession:
 
     # --- inside
 
-    def _answer(self, message: str) -> Said:
+    def _answer(self, message: str) -> ChatReply:
         before = self._current()
         reply = self._listener().respond(message, before, seed=self.seed)
         self._unstored.append(_Unstored(before, reply, _request()))
         self._conversation, self._why = replace(reply.conversation, id=before.id), reply.why.to_dict()
-        return Said(reply.text, self._why, before.id, len(self.turns))
+        return ChatReply(reply.text, self._why, before.id, len(self.turns))
 
     def _current(self) -> Conversation:
         """The conversation with what happened to it elsewhere, in the web app for one."""

@@ -23,7 +23,7 @@ from allears.corpora.plots import check_picture_path
 from allears.corpora.split_examples import split_examples
 from allears.errors import AllearsError
 from allears.evaluation.retrieval import RetrievalReport, read_pool, retrieval_bleu
-from allears.evaluation.selection import Comparison, SelectionReport, compare, evaluate_selection
+from allears.evaluation.selection import SelectionComparison, SelectionReport, compare, evaluate_selection
 from allears.metrics.bleu import sacrebleu_metrics
 from allears.models.selection.loading import load_selector
 
@@ -320,7 +320,7 @@ def _by_short_name(reports: dict[str, SelectionReport]) -> dict[str, SelectionRe
     return short if len(short) == len(reports) else reports
 
 
-def _flat_comparison(comparison: Comparison, other: SelectionReport) -> dict[str, float]:
+def _flat_comparison(comparison: SelectionComparison, other: SelectionReport) -> dict[str, float]:
     """Differences in points, first minus second. `p_value` is McNemar's exact test on R@1."""
     return {
         "against_recall_at_1": other.recall_at_1,

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allears.evaluation.retrieval import RetrievalReport
-from allears.evaluation.selection import MEASURES, Comparison, SelectionReport
+from allears.evaluation.selection import MEASURES, SelectionComparison, SelectionReport
 from allears.metrics.significance import Interval
 
 HEADINGS = {"recall_at_1": "R@1", "recall_at_10": "R@10", "recall_at_50": "R@50", "mrr": "MRR"}
@@ -36,7 +36,7 @@ def measures_table(title: str, first_column: str, rows: Mapping[str, SelectionRe
     return table
 
 
-def comparison_table(first: str, second: str, comparison: Comparison) -> Table:
+def comparison_table(first: str, second: str, comparison: SelectionComparison) -> Table:
     table = empty_table(f"{first} minus {second}, paired (points; p: bootstrap)", "measure")
     for heading in ("difference", "95% interval", "p", "better", "worse", "exact p"):
         table.add_column(heading, justify="right", no_wrap=True)

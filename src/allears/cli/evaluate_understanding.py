@@ -20,7 +20,7 @@ from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
 from allears.evaluation.understanding import (
     TOPS,
-    Comparison,
+    HeadComparison,
     UnderstandingReport,
     compare,
     evaluate_understanding,
@@ -215,7 +215,7 @@ def _measures_table(title: str, reports: dict[str, UnderstandingReport]) -> Tabl
     return table
 
 
-def _comparison_table(first: str, second: str, comparison: Comparison) -> Table:
+def _comparison_table(first: str, second: str, comparison: HeadComparison) -> Table:
     table = empty_table(f"{first} minus {second}, paired (points)", "measure")
     for heading in ("difference", "95% interval", "better", "worse", "McNemar's exact p"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -248,7 +248,7 @@ def _count(head: Head) -> str:
     return f"{len(head.labels)}{'+' if head.multi_label else ''}"
 
 
-def _flat_comparison(comparison: Comparison, other: UnderstandingReport) -> dict[str, float | int]:
+def _flat_comparison(comparison: HeadComparison, other: UnderstandingReport) -> dict[str, float | int]:
     """Differences in points, first minus second. `p_value` is McNemar's exact test on accuracy."""
     return {
         "against_accuracy": other.accuracy.value,

@@ -16,7 +16,7 @@ from allears.errors import AllearsError
 from allears.models.extractor.loading import DEFAULT, load_extractor
 from allears.personas.memory import Merged, Similarity, merge
 from allears.personas.provenance import Extraction, extract_persona, turns_by_person
-from allears.personas.said import Said, conversations_in, read_said
+from allears.personas.said import SourceText, conversations_in, read_said
 
 app = typer.Typer(
     help="Learn who somebody is from what they say.", no_args_is_help=True, rich_markup_mode="markdown"
@@ -62,7 +62,7 @@ def extract(
 
         allears persona extract talks.jsonl --model runs/persona-extractor --json
     """
-    said = Said(sys.stdin.buffer.read().decode("utf-8", "replace"), "-") if file == "-" else _file(file)
+    said = SourceText(sys.stdin.buffer.read().decode("utf-8", "replace"), "-") if file == "-" else _file(file)
     conversations = conversations_in(said)
     extractor = load_extractor(model, device)
     similarity = _similarity(encoder, device)
@@ -115,7 +115,7 @@ def label(
     console.print(f"{out}: {len(tellings)} utterances, {told} of which tell something", highlight=False)
 
 
-def _file(name: str) -> Said:
+def _file(name: str) -> SourceText:
     if not Path(name).is_file():
         raise AllearsError(f"{name}: no such file; give a text, a .jsonl file, or - for standard input")
     return read_said(Path(name))

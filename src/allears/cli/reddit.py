@@ -16,7 +16,7 @@ from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
 if TYPE_CHECKING:
-    from allears.corpora.reddit.build import Report
+    from allears.corpora.reddit.build import BuildReport
 
 app = typer.Typer(
     help="Build persona conversations from Reddit dumps.", no_args_is_help=True, rich_markup_mode="rich"
@@ -141,7 +141,7 @@ def build(
         _print_report(report)
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: BuildReport) -> None:
     table = Table(title="what each rule removed", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for column, side in (("of", "left"), ("rule", "left"), ("removed", "right"), ("left", "right")):
         table.add_column(column, justify=side)  # type: ignore[arg-type]

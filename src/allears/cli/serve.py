@@ -90,9 +90,9 @@ def serve(
     from allears.serve.app import create_app
     from allears.serve.loading import shipped_voices
     from allears.serve.run import address, listen, log_to_standard_error, run
-    from allears.serve.settings import Settings
+    from allears.serve.settings import ServerSettings
 
-    settings = Settings(
+    settings = ServerSettings(
         host=host,
         port=port,
         tokens=(*token, *_tokens_in(token_file)),

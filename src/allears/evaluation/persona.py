@@ -40,7 +40,7 @@ class GoldTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PersonaResult:
     """What an extractor made of a turn."""
 
     turn: GoldTurn
@@ -67,7 +67,7 @@ class PersonaReport:
     contradictions: float  # of the kept sentences, those that contradict their turn or its gold by rule
     dropped: float  # of the produced sentences, those that failed the check
     similarity: float | None
-    told: tuple[Told, ...] = field(repr=False)
+    told: tuple[PersonaResult, ...] = field(repr=False)
 
     def flat(self) -> dict[str, float | int]:
         """Names and numbers as `--json` prints them."""
@@ -152,7 +152,9 @@ def evaluate_persona(
     )
 
 
-def _tell(extractor: PersonaExtractor, turns: Sequence[GoldTurn], check: bool, watch: Watch) -> list[Told]:
+def _tell(
+    extractor: PersonaExtractor, turns: Sequence[GoldTurn], check: bool, watch: Watch
+) -> list[PersonaResult]:
     by_conversation: dict[str, list[GoldTurn]] = {}
     for turn in turns:
         by_conversation.setdefault(turn.conversation, []).append(turn)
@@ -163,14 +165,14 @@ def _tell(extractor: PersonaExtractor, turns: Sequence[GoldTurn], check: bool, w
     ]
 
 
-def _told(turn: GoldTurn, texts: Sequence[str], check: bool) -> Told:
+def _told(turn: GoldTurn, texts: Sequence[str], check: bool) -> PersonaResult:
     if not check:
-        return Told(turn, tuple(texts))
+        return PersonaResult(turn, tuple(texts))
     found = sift(texts, turn.number, turn.text)
-    return Told(turn, tuple(sentence.text for sentence in found.kept), len(found.dropped))
+    return PersonaResult(turn, tuple(sentence.text for sentence in found.kept), len(found.dropped))
 
 
-def _persona_or_not(told: Sequence[Told]) -> tuple[float, float, float]:
+def _persona_or_not(told: Sequence[PersonaResult]) -> tuple[float, float, float]:
     both = sum(bool(each.sentences and each.turn.gold) for each in told)
     said = sum(bool(each.sentences) for each in told)
     gold = sum(bool(each.turn.gold) for each in told)
@@ -192,7 +194,7 @@ def _is_opposed(text: str, turn: GoldTurn) -> bool:
     return any(contradiction(other, text) for other in others)
 
 
-def _similarity(encoder: TokenEncoder, found: Sequence[Told], watch: Watch) -> float:
+def _similarity(encoder: TokenEncoder, found: Sequence[PersonaResult], watch: Watch) -> float:
     scores = []
     for start in watch(range(0, len(found), 64), "comparing with gold"):
         part = found[start : start + 64]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from allears.conversation import Conversation
 from allears.errors import AllearsError
-from allears.evaluation.persona import Told
+from allears.evaluation.persona import PersonaResult
 
 CHOICES = ("reasonable", "contradictory", "hallucinatory", "other")
 COLUMNS = ("id", "conversation", "persona", "choices", "judgement", "reason")
@@ -26,7 +26,7 @@ def check_form_path(path: Path) -> None:
         raise AllearsError(f"{path}: the folder {path.absolute().parent} does not exist")
 
 
-def write_form(path: Path, told: Sequence[Told], conversations: Iterable[Conversation]) -> int:
+def write_form(path: Path, told: Sequence[PersonaResult], conversations: Iterable[Conversation]) -> int:
     """Write the form, and say how many rows it has."""
     check_form_path(path)
     found: dict[str, list[str]] = {}

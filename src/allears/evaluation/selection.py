@@ -77,7 +77,7 @@ class SelectionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SelectionComparison:
     """Two models on the same examples and candidates: first minus second, in percentage points."""
 
     recall_at_1: Difference
@@ -128,13 +128,13 @@ def _report(found: Indices, positions: Indices, candidates: int, seed: int) -> S
     return SelectionReport(intervals, found, positions, candidates, seed)
 
 
-def compare(first: SelectionReport, second: SelectionReport) -> Comparison:
+def compare(first: SelectionReport, second: SelectionReport) -> SelectionComparison:
     """Paired significance of two reports over the same examples with the same candidates."""
     same = (first.candidates, first.seed) == (second.candidates, second.seed)
     if not same or not np.array_equal(first.positions, second.positions):
         raise ValueError("the two reports are not about the same examples and candidates")
     right, other_right = hits_at(first.ranks, 1), hits_at(second.ranks, 1)
-    return Comparison(
+    return SelectionComparison(
         recall_at_1=paired_bootstrap(right, other_right, seed=first.seed),
         mrr=paired_bootstrap(reciprocal_ranks(first.ranks), reciprocal_ranks(second.ranks), seed=first.seed),
         recall_test=mcnemar(right, other_right),

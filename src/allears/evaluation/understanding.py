@@ -92,7 +92,7 @@ class UnderstandingReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class HeadComparison:
     """Two models on the same readings: first minus second, in points of accuracy."""
 
     accuracy: Difference
@@ -150,10 +150,10 @@ def evaluate_understanding(
     )
 
 
-def compare(first: UnderstandingReport, second: UnderstandingReport, seed: int = 0) -> Comparison:
+def compare(first: UnderstandingReport, second: UnderstandingReport, seed: int = 0) -> HeadComparison:
     if not np.array_equal(first.gold, second.gold):
         raise AllearsError("two models can only be compared on the same readings")
-    return Comparison(
+    return HeadComparison(
         paired_bootstrap(100.0 * first.right, 100.0 * second.right, seed=seed),
         mcnemar(first.right, second.right),
     )

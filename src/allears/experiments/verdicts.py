@@ -10,7 +10,7 @@ from itertools import pairwise
 from allears.experiments.contract import Cell, Claim, Experiment, Key, Result
 
 
-class Word(StrEnum):
+class VerdictWord(StrEnum):
     HELD = "held"
     LEANS = "held, but within the intervals"
     BARE = "held, with no interval to tell"
@@ -23,14 +23,14 @@ class Word(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Verdict:
     claim: Claim
-    word: Word
+    word: VerdictWord
     numbers: tuple[float | None, ...]  # those of the claim's cells, in its order
     why: str = ""
 
     @property
     def discussion(self) -> str:
         """What we make of a claim that did not hold."""
-        return self.claim.otherwise if self.word is Word.FAILED else ""
+        return self.claim.otherwise if self.word is VerdictWord.FAILED else ""
 
 
 def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
@@ -42,21 +42,25 @@ def judge(claim: Claim, cells: Mapping[Key, Cell]) -> Verdict:
     numbers = tuple(each.value if isinstance(each.value, float | int) else None for each in found)
     if None in numbers:
         empty = next(each for each in found if not isinstance(each.value, float | int))
-        return Verdict(claim, Word.UNKNOWN, numbers, empty.why)
+        return Verdict(claim, VerdictWord.UNKNOWN, numbers, empty.why)
     steps = [_step(high, low) for high, low in pairwise(found)]
-    worst = next(word for word in (Word.FAILED, Word.LEANS, Word.BARE, Word.HELD) if word in steps)
+    worst = next(
+        word
+        for word in (VerdictWord.FAILED, VerdictWord.LEANS, VerdictWord.BARE, VerdictWord.HELD)
+        if word in steps
+    )
     return Verdict(claim, worst, numbers)
 
 
-def _step(upper: Cell, lower: Cell) -> Word:
+def _step(upper: Cell, lower: Cell) -> VerdictWord:
     high, low = _number(upper.value), _number(lower.value)
     if high <= low:
-        return Word.FAILED
+        return VerdictWord.FAILED
     bottom = high if upper.low is None else upper.low
     top = low if lower.high is None else lower.high
     if upper.low is None and lower.high is None:
-        return Word.BARE
-    return Word.HELD if bottom > top else Word.LEANS
+        return VerdictWord.BARE
+    return VerdictWord.HELD if bottom > top else VerdictWord.LEANS
 
 
 def _number(value: float | str | None) -> float:
@@ -66,8 +70,8 @@ def _number(value: float | str | None) -> float:
 
 def verdicts(experiment: Experiment, result: Result | None) -> list[Verdict]:
     if result is None:
-        return [Verdict(claim, Word.NOT_RUN, ()) for claim in experiment.claims]
+        return [Verdict(claim, VerdictWord.NOT_RUN, ()) for claim in experiment.claims]
     found = [judge(claim, result.cells) for claim in experiment.claims]
     if not result.small:
         return found
-    return [Verdict(each.claim, Word.SMALL, each.numbers, each.why) for each in found]
+    return [Verdict(each.claim, VerdictWord.SMALL, each.numbers, each.why) for each in found]

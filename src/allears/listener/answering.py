@@ -20,7 +20,7 @@ _AFTER = r"(?: (?:please|you know|then|though|anyway|really|now|ok|okay|thanks))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerToUs:
     said: re.Pattern[str]
     strategy: str
     texts: tuple[str, ...]
@@ -38,10 +38,10 @@ def answers(message: str, seed: int = 0, place: int = 0) -> list[Proposal]:
 
 
 @cache
-def _answers() -> tuple[Answer, ...]:
+def _answers() -> tuple[AnswerToUs, ...]:
     found = tomllib.loads(Path(__file__).with_name("answering.toml").read_text(encoding="utf-8"))["answer"]
     return tuple(
-        Answer(
+        AnswerToUs(
             re.compile(f"{_BEFORE}(?:{'|'.join(each['says'])}){_AFTER}"),
             each["strategy"],
             tuple(each["texts"]),

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from allears.errors import AllearsError
 from allears.listener.contract import Proposed, Ranked
+from allears.safety.review import review
 
 
 def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:
@@ -41,3 +43,14 @@ def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
         return ranked
     chosen = near[int(np.random.default_rng(seed).integers(len(near)))]
     return [chosen, *(item for item in ranked if item is not chosen)]
+
+
+def reviewed(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[str]]:
+    """The proposals from the first that our own review lets through, and what it refused."""
+    refused: list[str] = []
+    for position, item in enumerate(ranked):
+        found = review(item.proposal.text)
+        if found.ok:
+            return list(ranked[position:]), refused
+        refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
+    raise AllearsError("every proposed reply was refused by the review; add replies to the pool")

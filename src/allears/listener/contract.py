@@ -50,7 +50,7 @@ class PersonaUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShownChange:
     """A persona sentence that replaced another, and why."""
 
     old: str
@@ -72,7 +72,7 @@ class Why:
     stage: str = ""
     persona: tuple[PersonaUse, ...] = ()
     learned: tuple[PersonaSentence, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ShownChange, ...] = ()
     candidates: tuple[Ranked, ...] = ()  # the best ones, in order; the first was said
     review: tuple[str, ...] = ()  # proposals that our own review refused, and why
     seed: int = 0

@@ -16,20 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from allears.conversation import Conversation, Persona, PersonaSentence
-from allears.errors import AllearsError
-from allears.labels import STRATEGIES
+from allears.conversation import Context, Conversation, Persona, PersonaSentence
 from allears.listener import requests
-from allears.listener.choosing import in_order, without_doubles
+from allears.listener.choosing import in_order, reviewed, without_doubles
 from allears.listener.contract import (
     NO_WISH,
-    Change,
     PersonaUse,
     Proposal,
     Proposer,
-    Ranked,
     Reply,
     Request,
+    ShownChange,
     Why,
     Wish,
 )
@@ -40,20 +37,26 @@ from allears.listener.ranking import Moment, Weights, highest_score, rank
 from allears.listener.senses import Senses, mood
 from allears.listener.speaking import Speaker
 from allears.listener.stages import stage, strategies
-from allears.listener.turn_state import CONTEXT_TURNS, TurnState, clock
+from allears.listener.turn_state import (
+    CONTEXT_TURNS,
+    TurnState,
+    checked_message,
+    checked_wish,
+    clock,
+    last_message,
+)
 from allears.listener.voices import DEFAULT, RETRIEVAL, Voice
 from allears.personas.contract import PersonaExtractor, SharesEncoder
 from allears.personas.memory import merge
 from allears.personas.provenance import Extraction, extract_each
 from allears.progress import Watch, unwatched
-from allears.runtime.onnx_selector import Comparison, OnnxSelector, Text
+from allears.runtime.onnx_encoder import EncodedText
+from allears.runtime.onnx_selector import OnnxSelector, StateComparison
 from allears.runtime.selector import Query
 from allears.safety.dangers import SafetyState
 from allears.safety.replies import ELSEWHERE, countries, fixed_reply
-from allears.safety.review import review
 from allears.safety.screen import CrisisScreen
 
-LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 SHOWN = 10  # candidates in `why`
 KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
 OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
@@ -133,9 +136,24 @@ class Listener:
         return cls(**parts, country=country)
 
     def respond(
-        self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
+        self,
+        message: Context,
+        conversation: Conversation | None = None,
+        *,
+        seed: int = 0,
+        wish: Wish = NO_WISH,
     ) -> Reply:
-        return self.respond_many([message], [conversation], seeds=[seed], wishes=[wish])[0]
+        """The reply to a message, with its reasons and the conversation to go on with.
+
+        Args:
+            message: What the person says now; or a whole conversation that ends with it, as `Turn`s, texts or
+                OpenAI-style messages.
+            conversation: What was said before: `reply.conversation` of the last reply.
+            seed: 0 says the best reply; others vary, each in its own way.
+            wish: A strategy, or how far to lean on the persona.
+        """
+        text, before = last_message(message, conversation)
+        return self.respond_many([text], [before], seeds=[seed], wishes=[wish])[0]
 
     async def arespond(
         self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
@@ -163,7 +181,12 @@ class Listener:
         """Several people at once; what can be encoded together is. The replies are those of one by one."""
         wishes = [NO_WISH] * len(messages) if wishes is None else wishes
         turns = [
-            TurnState(_checked(message), conversation or Conversation(id="", turns=()), seed, _known(wish))
+            TurnState(
+                checked_message(message),
+                conversation or Conversation(id="", turns=()),
+                seed,
+                checked_wish(wish),
+            )
             for message, conversation, seed, wish in zip(messages, conversations, seeds, wishes, strict=True)
         ]
         unread: Exception | None = None
@@ -242,7 +265,7 @@ class Listener:
             turn.why = Why(
                 "forget" if request.startswith("forget") else "memory",
                 turn.screening,
-                changes=tuple(Change(sentence.text, "", "forgotten") for sentence in gone),
+                changes=tuple(ShownChange(sentence.text, "", "forgotten") for sentence in gone),
                 seed=turn.seed,
             )
 
@@ -259,7 +282,7 @@ class Listener:
             turn.stage = stage(turn.turns, turn.emotions)
             turn.strategies = strategies(turn.sensed.strategies, turn.stage, turn.turns)
 
-    def _remember(self, turns: Sequence[TurnState], messages: Sequence[Text]) -> None:
+    def _remember(self, turns: Sequence[TurnState], messages: Sequence[EncodedText]) -> None:
         """`messages`: the last message of each, as the encoder read it."""
         extractor = self.extractor
         if isinstance(extractor, SharesEncoder):
@@ -273,7 +296,9 @@ class Listener:
         turn.learned = tuple(
             sentence for sentence in merged.persona.sentences if sentence not in turn.persona.sentences
         )
-        turn.changes = tuple(Change(each.old.text, each.new.text, each.reason) for each in merged.changes)
+        turn.changes = tuple(
+            ShownChange(each.old.text, each.new.text, each.reason) for each in merged.changes
+        )
         turn.persona = merged.persona
         limit = self.selector.card.limits.persona_sentences
         # what was just said is in the context already; the persona is what is known from before
@@ -321,7 +346,9 @@ class Listener:
     def _rank(self, turns: Sequence[TurnState]) -> None:
         """CoBERT compares the proposals of all turns in one go; the rest of the ranking is each turn's own."""
         comparisons = [
-            Comparison(turn.encoded, part.states, part.chosen) for turn in turns for part in turn.proposed
+            StateComparison(turn.encoded, part.states, part.chosen)
+            for turn in turns
+            for part in turn.proposed
         ]
         scores = iter(self.selector.compare(comparisons))
         for turn in turns:
@@ -336,7 +363,7 @@ class Listener:
             turn.ranked = in_order(ranked, turn.wish.strategy, turn.seed)
 
     def _decide(self, turn: TurnState) -> None:
-        kept, refused = self._review(turn.ranked)
+        kept, refused = reviewed(turn.ranked)
         turn.reply, turn.said = kept[0].proposal.text, kept[0].proposal.strategy
         turn.why = Why(
             "reply",
@@ -357,16 +384,6 @@ class Listener:
             listener_persona=self._attention(turn, kept[0].proposal, OWN),
         )
 
-    def _review(self, ranked: list[Ranked]) -> tuple[list[Ranked], list[str]]:
-        """The proposals from the first that our own review lets through, and what it refused."""
-        refused: list[str] = []
-        for position, item in enumerate(ranked):
-            found = review(item.proposal.text)
-            if found.ok:
-                return ranked[position:], refused
-            refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
-        raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
-
     def _attention(self, turn: TurnState, said: Proposal, row: int) -> tuple[PersonaUse, ...]:
         """How much of the reply's attention (CoBERT's Y2X) fell on each persona sentence of a query."""
         known = turn.queries[row].persona if row < len(turn.queries) else ()
@@ -381,19 +398,3 @@ class Listener:
             for text, share in zip(known, shares, strict=True)
         )
         return tuple(sorted(uses, key=lambda use: -use.weight))
-
-
-def _known(wish: Wish) -> Wish:
-    if wish.strategy and wish.strategy not in STRATEGIES:
-        raise AllearsError(f"there is no strategy {wish.strategy!r}; there are: {', '.join(STRATEGIES)}")
-    return wish
-
-
-def _checked(message: str) -> str:
-    if not isinstance(message, str) or not message.strip():
-        raise AllearsError("there is nothing to answer: the message is empty")
-    if len(message) > LONGEST_MESSAGE:
-        raise AllearsError(
-            f"the message has {len(message):,} characters; up to {LONGEST_MESSAGE:,} are read, so send it in parts"
-        )
-    return message.strip()

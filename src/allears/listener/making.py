@@ -15,7 +15,8 @@ from allears.listener.contract import Likely, Proposal, Proposed, Request
 from allears.listener.proposers import encoded
 from allears.listener.reflecting import felt_for, reflections
 from allears.listener.stages import positive
-from allears.runtime.onnx_selector import OnnxSelector, Text
+from allears.runtime.onnx_encoder import EncodedText
+from allears.runtime.onnx_selector import OnnxSelector
 
 
 class MakingProposer:
@@ -26,12 +27,12 @@ class MakingProposer:
     ):
         self.selector, self.occasions, self.answered = selector, occasions, answered
 
-    def propose(self, request: Request, texts: Sequence[Text], read: Likely) -> Proposed | None:
+    def propose(self, request: Request, texts: Sequence[EncodedText], read: Likely) -> Proposed | None:
         """`texts`: the conversation and the last message, as the encoder saw them; `read`: what was read in the
         last."""
         return encoded(self.proposals(request, texts, read), self.selector)
 
-    def proposals(self, request: Request, texts: Sequence[Text], read: Likely) -> list[Proposal]:
+    def proposals(self, request: Request, texts: Sequence[EncodedText], read: Likely) -> list[Proposal]:
         turns, good = request.turns, positive(request.emotions)
         in_character = bool(
             request.listener

@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class MatchedWord:
     """Where a word stands in its text, and how strongly it matched anything on the other side (0 to 1)."""
 
     start: int
@@ -51,7 +51,7 @@ class Side:
     of: str
     text: str
     source: str
-    words: tuple[Word, ...]
+    words: tuple[MatchedWord, ...]
     links: tuple[tuple[int, int, float], ...]
 
 
@@ -60,7 +60,7 @@ class Matched:
     """The words of a reply and of everything it was held against."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[MatchedWord, ...]
     others: tuple[Side, ...]
 
 
@@ -171,10 +171,10 @@ def _telling(text: _Read) -> Floats:
     return np.array(shares, np.float32)
 
 
-def _weighed(words: Sequence[Span], weights: Floats) -> tuple[Word, ...]:
+def _weighed(words: Sequence[Span], weights: Floats) -> tuple[MatchedWord, ...]:
     shown = np.where(weights >= FAINT, weights, 0)
     return tuple(
-        Word(start, end, _rounded(weight)) for (start, end), weight in zip(words, shown, strict=True)
+        MatchedWord(start, end, _rounded(weight)) for (start, end), weight in zip(words, shown, strict=True)
     )
 
 

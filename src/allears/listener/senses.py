@@ -15,8 +15,8 @@ import numpy.typing as npt
 from allears.conversation import Turn
 from allears.corpora.heads import HEADS
 from allears.listener.contract import Likely
+from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_reader import OnnxReader
-from allears.runtime.onnx_selector import Text
 from allears.safety.reader_head import RISK, most_pieces
 from allears.text.conversation_facts import conversation_facts
 from allears.text.layout import Limits
@@ -50,8 +50,8 @@ class Senses:
 
     def read(
         self,
-        conversations: Sequence[Text],
-        messages: Sequence[Text],
+        conversations: Sequence[EncodedText],
+        messages: Sequence[EncodedText],
         turns: Sequence[Sequence[Turn]] | None = None,
     ) -> list[Sensed]:
         """`turns` are all of each conversation, for heads that ask what was done in it; its words are in `Text`."""
@@ -74,7 +74,7 @@ class Senses:
         ]
 
 
-def _padded(texts: Sequence[Text]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+def _padded(texts: Sequence[EncodedText]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Their states [B, L, d] and which tokens are real [B, L]."""
     width = max(len(text.ids) for text in texts)
     states = np.zeros((len(texts), width, texts[0].states.shape[-1]), np.float32)

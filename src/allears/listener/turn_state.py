@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
-from allears.listener.contract import NO_WISH, Change, Likely, Proposed, Ranked, Reply, Why, Wish
+from allears.conversation import Context, Conversation, Persona, PersonaSentence, Role, Turn, as_turns
+from allears.errors import AllearsError
+from allears.labels import STRATEGIES
+from allears.listener.contract import NO_WISH, Likely, Proposed, Ranked, Reply, ShownChange, Why, Wish
 from allears.listener.senses import Sensed
 from allears.listener.speaking import Spoken
-from allears.runtime.onnx_selector import EncodedQueries, Text
+from allears.runtime.onnx_encoder import EncodedText
+from allears.runtime.onnx_selector import EncodedQueries
 from allears.runtime.selector import Query
 
+LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 CONTEXT_TURNS = 6
 
 
@@ -36,9 +40,9 @@ class TurnState:
         self.strategies: Likely = ()
         self.stage = ""
         self.learned: tuple[PersonaSentence, ...] = ()
-        self.changes: tuple[Change, ...] = ()
+        self.changes: tuple[ShownChange, ...] = ()
         self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
-        self.texts: list[Text] = []  # the contexts of the two queries, as the encoder read them
+        self.texts: list[EncodedText] = []  # the contexts of the two queries, as the encoder read them
         self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
         self.proposed: list[Proposed] = []
         self.spoken = Spoken()
@@ -67,3 +71,34 @@ def clock(turns: Sequence[TurnState], step: str) -> Iterator[None]:
     share = 1000 * (time.perf_counter() - start) / max(1, len(turns))
     for turn in turns:
         turn.milliseconds[step] = round(turn.milliseconds.get(step, 0.0) + share, 2)
+
+
+def last_message(message: Context, conversation: Conversation | None) -> tuple[str, Conversation | None]:
+    """What is to be answered, and what was said before it."""
+    if isinstance(message, str):
+        return message, conversation
+    try:
+        *before, last = as_turns(message)
+    except ValueError as error:
+        raise AllearsError(str(error)) from error
+    if last.speaker is not Role.SEEKER:
+        raise AllearsError("there is nothing to answer: the last turn is the supporter's own")
+    if before and conversation is not None:
+        raise AllearsError("give the earlier turns either with the message or as `conversation`, not both")
+    return last.text, Conversation("", tuple(before)) if before else conversation
+
+
+def checked_wish(wish: Wish) -> Wish:
+    if wish.strategy and wish.strategy not in STRATEGIES:
+        raise AllearsError(f"there is no strategy {wish.strategy!r}; there are: {', '.join(STRATEGIES)}")
+    return wish
+
+
+def checked_message(message: str) -> str:
+    if not isinstance(message, str) or not message.strip():
+        raise AllearsError("there is nothing to answer: the message is empty")
+    if len(message) > LONGEST_MESSAGE:
+        raise AllearsError(
+            f"the message has {len(message):,} characters; up to {LONGEST_MESSAGE:,} are read, so send it in parts"
+        )
+    return message.strip()

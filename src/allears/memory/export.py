@@ -16,7 +16,7 @@ FORMAT = "allears memory 1"
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ExportedTalk:
     """A conversation with what only the memory knows: when its turns were stored, and why they were said."""
 
     summary: Summary
@@ -26,7 +26,11 @@ class Talk:
 
 
 def exported(
-    person: str, *, consent: bool, sentences: Sequence[StoredSentence] = (), talks: Sequence[Talk] = ()
+    person: str,
+    *,
+    consent: bool,
+    sentences: Sequence[StoredSentence] = (),
+    talks: Sequence[ExportedTalk] = (),
 ) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -52,7 +56,7 @@ def exported_sentence(sentence: StoredSentence) -> dict[str, Any]:
     }
 
 
-def exported_talk(talk: Talk) -> dict[str, Any]:
+def exported_talk(talk: ExportedTalk) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(talk.conversation.to_json())
     plain["labels"] = {
         name: value for name, value in plain.get("labels", {}).items() if name != REVISION_LABEL

@@ -20,7 +20,7 @@ from allears.memory import clock, corrections, learning
 from allears.memory.choices import Choices
 from allears.memory.database import Database
 from allears.memory.errors import NotFoundError, NothingToUndoError
-from allears.memory.export import Talk, exported, exported_talk
+from allears.memory.export import ExportedTalk, exported, exported_talk
 from allears.memory.records import Counts, StoredSentence, Summary
 from allears.memory.rows import Rows
 from allears.memory.sentences import Known, Sentences
@@ -313,11 +313,11 @@ class Memory:
             yield Rows(connection, self._cipher)
 
 
-def _talk(rows: Rows, person: str, summary: Summary) -> Talk:
+def _talk(rows: Rows, person: str, summary: Summary) -> ExportedTalk:
     row, found = rows.conversation(person, summary.id)
     said = [clock.shown(turn.said) for turn in rows.turns(found)]
     why = [rows.why(found, number) for number in range(1, summary.turns + 1)]
-    return Talk(summary, rows.load(row, found), said, why)
+    return ExportedTalk(summary, rows.load(row, found), said, why)
 
 
 class _OnlyLookedError(Exception):

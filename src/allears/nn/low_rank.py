@@ -19,26 +19,26 @@ from torch.nn.utils import parametrize
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LowRankChange:
     """How one weight [out, in] changed: `up` [out, rank] times `down` [rank, in]."""
 
     up: Tensor
     down: Tensor
 
 
-def low_rank(change: Tensor, rank: int) -> Change:
+def low_rank(change: Tensor, rank: int) -> LowRankChange:
     left, sizes, right = torch.linalg.svd(change.float(), full_matrices=False)
     root = sizes[:rank].sqrt()  # shared evenly, so that both round equally well
-    return Change(left[:, :rank] * root, root[:, None] * right[:rank])
+    return LowRankChange(left[:, :rank] * root, root[:, None] * right[:rank])
 
 
-def back_to_base(tuned: nn.Module, base: nn.Module, rank: int) -> dict[str, Change]:
+def back_to_base(tuned: nn.Module, base: nn.Module, rank: int) -> dict[str, LowRankChange]:
     """Give the linear layers of `tuned` the weights they have in `base`, in place; returns the changes by layer.
 
     Everything else (biases, norms, position vectors) stays as it was tuned.
     """
     others = dict(base.named_modules())
-    changes: dict[str, Change] = {}
+    changes: dict[str, LowRankChange] = {}
     for name, module in tuned.named_modules():
         other = others.get(name)
         if isinstance(module, nn.Linear) and isinstance(other, nn.Linear):
@@ -49,11 +49,11 @@ def back_to_base(tuned: nn.Module, base: nn.Module, rank: int) -> dict[str, Chan
     return changes
 
 
-class Addition(nn.Module):
+class LowRankAddition(nn.Module):
     """What is learned beside a weight [out, in] that stays: W₀ + B A. B (`up`) begins as zeros, so W begins as W₀; or
     both as a change that was learned before."""
 
-    def __init__(self, weight: Tensor, rank: int, learned: Change | None = None):
+    def __init__(self, weight: Tensor, rank: int, learned: LowRankChange | None = None):
         super().__init__()
         outputs, inputs = weight.shape
         up = torch.zeros(outputs, rank) if learned is None else learned.up
@@ -64,7 +64,7 @@ class Addition(nn.Module):
         return weight + self.up @ self.down
 
 
-def train_at_rank(model: nn.Module, rank: int, learned: Mapping[str, Change] | None = None) -> None:
+def train_at_rank(model: nn.Module, rank: int, learned: Mapping[str, LowRankChange] | None = None) -> None:
     """From here on the linear layers of `model` learn a change of this rank, and its vectors (biases, norms) as before.
     `learned`: what some of them begin with, by name.
 
@@ -74,7 +74,7 @@ def train_at_rank(model: nn.Module, rank: int, learned: Mapping[str, Change] | N
     for parameter in model.parameters():
         parameter.requires_grad_(parameter.dim() < 2)
     for name, layer in layers.items():
-        addition = Addition(layer.weight, min(rank, *layer.weight.shape), (learned or {}).get(name))
+        addition = LowRankAddition(layer.weight, min(rank, *layer.weight.shape), (learned or {}).get(name))
         parametrize.register_parametrization(layer, "weight", addition)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from allears.runtime.onnx_selector import Text
+    from allears.runtime.onnx_encoder import EncodedText
 
 
 class PersonaExtractor(Protocol):
@@ -25,4 +25,4 @@ class PersonaExtractor(Protocol):
 class SharesEncoder(Protocol):
     """An extractor that reads with a bundle's encoder, and can go by what that has made of a text already."""
 
-    def knowing(self, texts: Iterable[Text]) -> PersonaExtractor: ...
+    def knowing(self, texts: Iterable[EncodedText]) -> PersonaExtractor: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from allears.personas.slots import SEVERAL, Claim, claims, excludes
+from allears.personas.slots import SEVERAL, SlotClaim, claims, excludes
 from allears.personas.statement import Attitude, Statement, attitude, statement
 
 _ANOTHER = re.compile(
@@ -19,7 +19,7 @@ class Meaning:
 
     statement: Statement
     attitude: Attitude | None
-    claims: tuple[Claim, ...]
+    claims: tuple[SlotClaim, ...]
     adds: bool  # says that there is more than one: "I also work as ..."
 
 

@@ -28,7 +28,7 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself", "we", "us", "our", "ours"})
 
 
-class Doubt(StrEnum):
+class ExtractionDoubt(StrEnum):
     """Why a sentence was not kept."""
 
     NOT_THEIRS = "not in the first person"
@@ -41,7 +41,7 @@ class Dropped:
     """A produced sentence that its turn does not bear out."""
 
     sentence: PersonaSentence
-    doubt: Doubt
+    doubt: ExtractionDoubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ def sift(texts: Iterable[str], number: int, source: str) -> Extraction:
     return Extraction(tuple(kept), tuple(dropped))
 
 
-def _doubt(text: str, said: Sequence[Meaning], words: frozenset[str]) -> Doubt | None:
+def _doubt(text: str, said: Sequence[Meaning], words: frozenset[str]) -> ExtractionDoubt | None:
     if FIRST_PERSON.isdisjoint(plain_words(text)):
-        return Doubt.NOT_THEIRS
+        return ExtractionDoubt.NOT_THEIRS
     new = [word for word in content_words(text) if words.isdisjoint(bases(word))]
     if any(word not in FRAMING_WORDS for word in new):
-        return Doubt.NEVER_SAID
+        return ExtractionDoubt.NEVER_SAID
     told = meaning(text)
-    return Doubt.OPPOSITE if any(opposition(each, told) for each in said) else None
+    return ExtractionDoubt.OPPOSITE if any(opposition(each, told) for each in said) else None
 
 
 def extract_each(extractor: PersonaExtractor, turns: Sequence[tuple[int, str]]) -> list[Extraction]:

@@ -17,22 +17,22 @@ _LOOKS_LIKE_JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SourceText:
     """A text and where it came from, for error messages."""
 
     text: str
     name: str
 
 
-def read_said(path: Path) -> Said:
+def read_said(path: Path) -> SourceText:
     """A file's text: plain, gzip or Zstandard, in UTF-8."""
     text = "".join(text_pieces(Source(path)))
     if not valid_utf8(text):
         raise AllearsError(f"{path}: not a text in UTF-8")
-    return Said(text, str(path))
+    return SourceText(text, str(path))
 
 
-def conversations_in(said: Said) -> list[Conversation]:
+def conversations_in(said: SourceText) -> list[Conversation]:
     """The conversations of a JSON or JSON lines text; plain text is one, in which only the seeker speaks."""
     if not said.text.strip():
         raise AllearsError(f"{said.name}: there is nothing to read; give at least one sentence")
@@ -49,7 +49,7 @@ def conversations_in(said: Said) -> list[Conversation]:
     return found
 
 
-def _from_json(said: Said) -> Iterator[Conversation]:
+def _from_json(said: SourceText) -> Iterator[Conversation]:
     try:
         whole = json.loads(said.text)
     except (ValueError, RecursionError):

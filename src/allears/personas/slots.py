@@ -20,7 +20,7 @@ LONGEST = 400  # characters; the patterns are for sentences, and some would take
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class SlotClaim:
     """That a slot holds a value: ("home", "ghent"); slots of one kind have names: ("number", "2", of "cat")."""
 
     kind: str
@@ -149,14 +149,14 @@ _TOGETHER = frozenset(
 )  # fmt: skip
 
 
-def claims(sentence: str) -> tuple[Claim, ...]:
+def claims(sentence: str) -> tuple[SlotClaim, ...]:
     """Everything a sentence claims, in the order of the tables; a rambling one claims nothing."""
     if len(sentence) > LONGEST:
         return ()
     return tuple(dict.fromkeys(_claims(told(sentence))))
 
 
-def excludes(old: Claim, new: Claim) -> bool:
+def excludes(old: SlotClaim, new: SlotClaim) -> bool:
     """Whether both cannot be true of one person at one time."""
     if (old.kind, old.of) != (new.kind, new.of) or old.value == new.value:
         return False
@@ -171,10 +171,10 @@ def excludes(old: Claim, new: Claim) -> bool:
     return _differ(old.value, new.value)
 
 
-def _claims(words: str) -> Iterator[Claim]:
+def _claims(words: str) -> Iterator[SlotClaim]:
     for kind, said, pattern in _FIXED:
         if re.search(pattern, words):
-            yield Claim(kind, said)
+            yield SlotClaim(kind, said)
     for kind, read, pattern in _OPEN:
         found = re.search(pattern, words)
         if found is None:
@@ -182,7 +182,9 @@ def _claims(words: str) -> Iterator[Claim]:
         of = found.groupdict().get("of") or ""
         value = read(found["value"])
         if value and not of.startswith("of "):  # "one of my dogs" counts nothing
-            yield Claim(kind, value, " ".join(_SAME_THING.get(word, word) for word in map(stem, of.split())))
+            yield SlotClaim(
+                kind, value, " ".join(_SAME_THING.get(word, word) for word in map(stem, of.split()))
+            )
 
 
 def _differ(old: str, new: str) -> bool:

@@ -27,7 +27,7 @@ from allears.runtime.causal import WEIGHTS_FILE, CausalCard, CausalGenerator, re
 from allears.runtime.chat_layout import ChatLayout
 from allears.runtime.language_models import place_of
 from allears.runtime.llama import LlamaTokenizer, read_llama, with_adapter
-from allears.runtime.onnx_selector import open_graph
+from allears.runtime.onnx_encoder import open_graph
 from allears.runtime.runs import MODEL_FILE, best
 
 GRAPH_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"

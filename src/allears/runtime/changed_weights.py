@@ -26,7 +26,7 @@ Half = npt.NDArray[np.float16]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WeightPlace:
     """Where a weight's bytes lie."""
 
     file: str
@@ -40,10 +40,10 @@ class ChangedMatrix:
 
     name: str
     shape: tuple[int, int, int]
-    stored: Place
-    scales: Place
-    up: Place  # float16 [outputs, rank]
-    down: Place  # float16 [rank, inputs]
+    stored: WeightPlace
+    scales: WeightPlace
+    up: WeightPlace  # float16 [outputs, rank]
+    down: WeightPlace  # float16 [rank, inputs]
     rank: int
 
 
@@ -52,8 +52,8 @@ class Changing:
     """What is known of a matrix when it is exported; bytes that lie in no file yet are given themselves."""
 
     shape: tuple[int, int, int]
-    stored: Place | bytes
-    scales: Place | bytes
+    stored: WeightPlace | bytes
+    scales: WeightPlace | bytes
     up: Half
     down: Half
 
@@ -74,11 +74,11 @@ def write_changes(
     """Returns the names of the files written. `upon` names the change that is made first, of the same matrices."""
     numbers = bytearray()
 
-    def put(content: Place | bytes) -> Place:
-        if isinstance(content, Place):
+    def put(content: WeightPlace | bytes) -> WeightPlace:
+        if isinstance(content, WeightPlace):
             return content
         numbers.extend(content)
-        return Place(numbers_file(change), len(numbers) - len(content), len(content))
+        return WeightPlace(numbers_file(change), len(numbers) - len(content), len(content))
 
     found = [
         ChangedMatrix(
@@ -125,7 +125,7 @@ def changed_weights(
 
 
 def _matrix(record: dict[str, Any]) -> ChangedMatrix:
-    places = {name: Place(**record[name]) for name in ("stored", "scales", "up", "down")}
+    places = {name: WeightPlace(**record[name]) for name in ("stored", "scales", "up", "down")}
     outputs, blocks, block = record["shape"]
     return ChangedMatrix(record["name"], (outputs, blocks, block), **places, rank=record["rank"])
 
@@ -137,7 +137,7 @@ def _files(matrix: ChangedMatrix) -> set[str]:
 def _changed(matrix: ChangedMatrix, files: Mapping[str, Bytes], first: Bytes | None) -> Bytes:
     """`first`: the matrix after an earlier change, in the place of what is stored."""
 
-    def read(place: Place) -> Bytes:
+    def read(place: WeightPlace) -> Bytes:
         return files[place.file][place.offset : place.offset + place.length]
 
     outputs, blocks, _ = matrix.shape

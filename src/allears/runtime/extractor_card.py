@@ -22,6 +22,7 @@ EXTRACTOR_CARD_FILE = "extractor.json"
 GATE_FILE = "extractor_gate.onnx"
 MEMORY_FILE = "extractor_memory.onnx"
 STEP_FILE = "extractor_step.onnx"
+EXTRACTOR_FILES = (EXTRACTOR_CARD_FILE, GATE_FILE, MEMORY_FILE, STEP_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class BundledExtractorCard:
 
 def has_extractor(card: BundleCard) -> bool:
     """Whether a bundle carries a persona extractor."""
-    return all(name in card.files for name in (EXTRACTOR_CARD_FILE, GATE_FILE, MEMORY_FILE, STEP_FILE))
+    return all(name in card.files for name in EXTRACTOR_FILES)
 
 
 def extractor_files(card: BundleCard) -> list[str]:

@@ -18,15 +18,15 @@ from allears.personas.constraint import Lexicon
 from allears.personas.contract import PersonaExtractor
 from allears.personas.lengths import utterance_rows
 from allears.personas.writing import WritingExtractor
-from allears.runtime.bundle import ENCODER_FILE, BundleCard, check_files
 from allears.runtime.extractor_card import (
+    EXTRACTOR_FILES,
     GATE_FILE,
     MEMORY_FILE,
     STEP_FILE,
     BundledExtractorCard,
-    has_extractor,
 )
-from allears.runtime.onnx_selector import OnnxEncoder, Text, open_graph
+from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
+from allears.runtime.opened_bundle import Bundle
 from allears.text.layout import Ids, pad_flat
 from allears.text.tokenizer import WordPiece
 
@@ -75,41 +75,21 @@ class OnnxExtractor(WritingExtractor):
         `threads`, of an encoder that is opened here, defaults to the number of physical cores. `verify` also
         compares every file's SHA-256.
         """
-        if str(path) == "default":
-            from allears.runtime.bundle import default_bundle
-
-            path = default_bundle()
-        folder = Path(path)
-        bundle = BundleCard.read(folder)
-        if not has_extractor(bundle):
-            raise AllearsError(
-                f"{folder}: this bundle carries no persona extractor; export it again with "
-                "`allears export RUN --extractor EXTRACTOR_RUN --out FOLDER`"
-            )
-        check_files(folder, bundle, verify=verify)
-        card = BundledExtractorCard.read(folder)
-        if card.size != bundle.size:
-            raise AllearsError(
-                f"{folder}: its extractor is for states of {card.size} numbers, its encoder makes {bundle.size}; "
-                "export the bundle again"
-            )
+        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+        bundle.part("persona extractor", EXTRACTOR_FILES, "--extractor EXTRACTOR_RUN")
+        card = BundledExtractorCard.read(bundle.folder)
+        bundle.fits("extractor", card.size)
         # one thread each: one vector at a time is too little work to be shared out
-        graphs = [open_graph(folder / name, threads=1) for name in (GATE_FILE, MEMORY_FILE, STEP_FILE)]
-        _check_step(folder / STEP_FILE, graphs[-1], card)
-        return cls(
-            card,
-            tokenizer or WordPiece(folder),
-            encoder or OnnxEncoder(open_graph(folder / ENCODER_FILE, threads)),
-            *graphs,
-            beam=beam,
-        )
+        graphs = [bundle.graph(name, threads=1) for name in (GATE_FILE, MEMORY_FILE, STEP_FILE)]
+        _check_step(bundle.folder / STEP_FILE, graphs[-1], card)
+        return cls(card, bundle.tokenizer, bundle.encoder, *graphs, beam=beam)
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """Made when something is first written: most of it is a look at every word of the tokenizer."""
         return Lexicon(self.tokenizer, self.card.vocabulary)
 
-    def knowing(self, texts: Iterable[Text]) -> PersonaExtractor:
+    def knowing(self, texts: Iterable[EncodedText]) -> PersonaExtractor:
         """The same extractor, which need not encode these texts once more.
 
         A text counts as known if its tokens are the very same: a message that a ranker read whole, say.
@@ -119,7 +99,7 @@ class OnnxExtractor(WritingExtractor):
     def told(self, parts: Sequence[str]) -> list[str]:
         return self.told_from(self.encoded(parts), parts)
 
-    def told_from(self, texts: Sequence[Text], parts: Sequence[str]) -> list[str]:
+    def told_from(self, texts: Sequence[EncodedText], parts: Sequence[str]) -> list[str]:
         """What each part tells, from what the encoder made of it."""
         chosen = np.flatnonzero(self._likely(texts) >= self.card.threshold).tolist()
         found = [""] * len(parts)
@@ -136,7 +116,9 @@ class OnnxExtractor(WritingExtractor):
         """What each utterance tells, as one text, taking for granted that it tells something."""
         return self._written(self.encoded(utterances), utterances)
 
-    def encoded(self, parts: Sequence[str], known: Mapping[bytes, Text] = MappingProxyType({})) -> list[Text]:
+    def encoded(
+        self, parts: Sequence[str], known: Mapping[bytes, EncodedText] = MappingProxyType({})
+    ) -> list[EncodedText]:
         """What the encoder makes of each part; those in `known`, by the bytes of their ids, it has read already."""
         rows = utterance_rows(parts, self.tokenizer, self.card.lengths)
         keys = [np.array(ids, np.int64).tobytes() for ids, _ in rows]
@@ -147,7 +129,7 @@ class OnnxExtractor(WritingExtractor):
             found |= zip((keys[place] for place in new), self.encoder.texts(tokens), strict=True)
         return [found[key] for key in keys]
 
-    def _likely(self, texts: Sequence[Text]) -> npt.NDArray[np.float64]:
+    def _likely(self, texts: Sequence[EncodedText]) -> npt.NDArray[np.float64]:
         found = np.zeros(len(texts))
         for rows in _similar(texts):
             states, mask, _ = self._padded([texts[row] for row in rows])
@@ -155,7 +137,7 @@ class OnnxExtractor(WritingExtractor):
             found[rows] = 1 / (1 + np.exp(-logits))
         return found
 
-    def _written(self, texts: Sequence[Text], parts: Sequence[str]) -> list[str]:
+    def _written(self, texts: Sequence[EncodedText], parts: Sequence[str]) -> list[str]:
         found = [""] * len(texts)
         for rows in _similar(texts):
             state = self.start([texts[row] for row in rows])
@@ -165,7 +147,7 @@ class OnnxExtractor(WritingExtractor):
                 found[row] = text
         return found
 
-    def start(self, texts: Sequence[Text]) -> State:
+    def start(self, texts: Sequence[EncodedText]) -> State:
         """The decoder's state before anything is written."""
         states, mask, ids = self._padded(texts)
         keys, values, memory = self.memory.run(
@@ -180,7 +162,7 @@ class OnnxExtractor(WritingExtractor):
         logits, keys, values = self.decoder.run(["logits", "new_keys", "new_values"], feed)
         return logits, (keys, values, *state[2:])
 
-    def _padded(self, texts: Sequence[Text]) -> tuple[Floats, Ids, Ids]:
+    def _padded(self, texts: Sequence[EncodedText]) -> tuple[Floats, Ids, Ids]:
         """States [B, S, d], mask and ids [B, S]."""
         width = max(len(text.ids) for text in texts)
         states = np.zeros((len(texts), width, self.card.size), np.float32)
@@ -195,7 +177,7 @@ class OnnxExtractor(WritingExtractor):
 class _Knowing(WritingExtractor):
     """An extractor, and what its encoder has made of some texts already."""
 
-    def __init__(self, whole: OnnxExtractor, known: Mapping[bytes, Text]):
+    def __init__(self, whole: OnnxExtractor, known: Mapping[bytes, EncodedText]):
         self.whole, self.known = whole, known
         self.card, self.tokenizer, self.beam = whole.card, whole.tokenizer, whole.beam
 
@@ -203,7 +185,7 @@ class _Knowing(WritingExtractor):
         return self.whole.told_from(self.whole.encoded(parts, self.known), parts)
 
 
-def _similar(texts: Sequence[Text]) -> list[list[int]]:
+def _similar(texts: Sequence[EncodedText]) -> list[list[int]]:
     """All texts, shortest first, in batches that need hardly any padding."""
     order = sorted(range(len(texts)), key=lambda row: len(texts[row].ids))
     return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]

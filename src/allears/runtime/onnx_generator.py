@@ -23,9 +23,9 @@ from allears.decoding import (
     TwoBranches,
 )
 from allears.errors import AllearsError
-from allears.runtime.bundle import ENCODER_FILE, BundleCard, check_files
 from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt, Seed
-from allears.runtime.onnx_selector import OnnxEncoder, Text, open_graph
+from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
+from allears.runtime.opened_bundle import Bundle
 from allears.runtime.prompt_layout import PersonaPlace, PromptRows, prompt_rows
 from allears.runtime.replies import (
     Vocabulary,
@@ -40,8 +40,8 @@ from allears.runtime.voice_card import (
     MIX,
     MIX_FILE,
     STEP_FILE,
+    VOICE_FILES,
     BundledVoiceCard,
-    has_voice,
     state_names,
 )
 from allears.text.layout import Ids, Row, pad_flat
@@ -51,7 +51,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceStates:
     """What a decoder reads: states [G, S, d], the tokens that they stand for and their mask [G, S]."""
 
     states: Floats
@@ -83,8 +83,8 @@ class WritingState:
 class _Read:
     """A prompt as the encoder saw it; no persona where none is known, or none is read."""
 
-    context: Text
-    persona: Text | None
+    context: EncodedText
+    persona: EncodedText | None
 
 
 class OnnxGenerator:
@@ -128,34 +128,14 @@ class OnnxGenerator:
 
         `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
         """
-        if str(path) == "default":
-            from allears.runtime.bundle import default_bundle
-
-            path = default_bundle()
-        folder = Path(path)
-        bundle = BundleCard.read(folder)
-        if not has_voice(bundle):
-            raise AllearsError(
-                f"{folder}: this bundle carries no generator; export it again with "
-                "`allears export RUN --voice GENERATOR_RUN --out FOLDER`"
-            )
-        check_files(folder, bundle, verify=verify)
-        card = BundledVoiceCard.read(folder)
-        if card.size != bundle.size:
-            raise AllearsError(
-                f"{folder}: its generator is for states of {card.size} numbers, its encoder makes {bundle.size}; "
-                "export the bundle again"
-            )
-        step = open_graph(folder / STEP_FILE, threads, many_small_runs=True)
-        _check_step(folder / STEP_FILE, step, card)
-        return cls(
-            card,
-            tokenizer or WordPiece(folder),
-            encoder or OnnxEncoder(open_graph(folder / ENCODER_FILE, threads), threads),
-            open_graph(folder / MIX_FILE, 1) if card.place is PersonaPlace.BESIDE else None,
-            open_graph(folder / MEMORY_FILE, threads),
-            step,
-        )
+        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+        bundle.part("generator", VOICE_FILES, "--voice GENERATOR_RUN")
+        card = BundledVoiceCard.read(bundle.folder)
+        bundle.fits("generator", card.size)
+        step = bundle.graph(STEP_FILE, threads, many_small_runs=True)
+        _check_step(bundle.folder / STEP_FILE, step, card)
+        mix = bundle.graph(MIX_FILE, 1) if card.place is PersonaPlace.BESIDE else None
+        return cls(card, bundle.tokenizer, bundle.encoder, mix, bundle.graph(MEMORY_FILE, threads), step)
 
     @property
     def has_branches(self) -> bool:
@@ -243,7 +223,7 @@ class OnnxGenerator:
             for each in rows
         ]
 
-    def _encoded(self, rows: Sequence[Row]) -> dict[bytes, Text]:
+    def _encoded(self, rows: Sequence[Row]) -> dict[bytes, EncodedText]:
         different = {_bytes(row): row for row in rows}
         if not different:
             return {}
@@ -263,14 +243,14 @@ class OnnxGenerator:
         both = self.begin(self.mixed(read.context, read.persona, without=True))
         return branches.step, branches.begin(both, np.zeros(1, np.int64)), branches.reorder
 
-    def _source(self, read: _Read) -> Source:
+    def _source(self, read: _Read) -> SourceStates:
         """One source: the dialogue, with the persona if it is known."""
         if read.persona is not None:
             return self.mixed(read.context, read.persona, without=False)
         ids = read.context.ids[None]
-        return Source(read.context.states[None], ids, np.ones_like(ids))
+        return SourceStates(read.context.states[None], ids, np.ones_like(ids))
 
-    def mixed(self, dialogue: Text, persona: Text, *, without: bool) -> Source:
+    def mixed(self, dialogue: EncodedText, persona: EncodedText, *, without: bool) -> SourceStates:
         """Dialogue and persona (PAL's equations 2 to 4); then, of the same shape, as if no persona were known."""
         assert self.mix is not None
         count = 1 + without
@@ -284,11 +264,11 @@ class OnnxGenerator:
             item.name for item in self.mix.get_inputs()
         }  # an aligned mixture has no use for a persona's ids
         feed = {name: part for name, part in feed.items() if name in known}
-        return Source(*self.mix.run(["states", "ids", "mask"], feed))
+        return SourceStates(*self.mix.run(["states", "ids", "mask"], feed))
 
     # --- writing
 
-    def begin(self, source: Source) -> WritingState:
+    def begin(self, source: SourceStates) -> WritingState:
         """The state before anything is written, a row for each source."""
         feed = {"states": source.states, "ids": source.ids, "mask": source.mask}
         known = dict(zip(self._source_names, self.memory.run(self._source_names, feed), strict=True))

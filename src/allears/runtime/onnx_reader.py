@@ -12,9 +12,9 @@ import onnxruntime
 
 from allears.errors import AllearsError
 from allears.runtime.answering import AnsweringReader, Answers
-from allears.runtime.bundle import ENCODER_FILE, BundleCard, check_files
 from allears.runtime.classifier import Probabilities
-from allears.runtime.onnx_selector import OnnxEncoder, cut, open_graph, rounded
+from allears.runtime.onnx_encoder import OnnxEncoder, cut, rounded
+from allears.runtime.opened_bundle import Bundle
 from allears.runtime.reader_card import (
     READER_CARD_FILE,
     READER_FILE,
@@ -60,35 +60,16 @@ class OnnxReader(AnsweringReader):
         `threads`, of an encoder that is opened here, defaults to the number of physical cores. `verify` also
         compares every file's SHA-256.
         """
-        if str(path) == "default":
-            from allears.runtime.bundle import default_bundle
-
-            path = default_bundle()
-        folder = Path(path)
-        bundle = BundleCard.read(folder)
-        if READER_CARD_FILE not in bundle.files or READER_FILE not in bundle.files:
-            raise AllearsError(
-                f"{folder}: this bundle carries no reader; export it again with "
-                "`allears export RUN --reader READER_RUN --out FOLDER`"
-            )
-        check_files(folder, bundle, verify=verify)
-        card = BundledReaderCard.read(folder)
+        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+        bundle.part("reader", (READER_CARD_FILE, READER_FILE), "--reader READER_RUN")
+        card = BundledReaderCard.read(bundle.folder)
         graphs = {}
         for name, heads in card.graphs.items():
             deep = card.is_deep(name)  # heads alone are too little work to be shared out
-            graphs[name] = open_graph(folder / name, threads if deep else 1, many_small_runs=deep)
-            _check_graph(folder / name, graphs[name], card, heads)
-        if card.size != bundle.size:
-            raise AllearsError(
-                f"{folder}: its reader is for states of {card.size} numbers, its encoder makes {bundle.size}; "
-                "export the bundle again"
-            )
-        return cls(
-            card,
-            tokenizer or WordPiece(folder),
-            encoder or OnnxEncoder(open_graph(folder / ENCODER_FILE, threads)),
-            graphs,
-        )
+            graphs[name] = bundle.graph(name, threads if deep else 1, many_small_runs=deep)
+            _check_graph(bundle.folder / name, graphs[name], card, heads)
+        bundle.fits("reader", card.size)
+        return cls(card, bundle.tokenizer, bundle.encoder, graphs)
 
     def answer(
         self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None

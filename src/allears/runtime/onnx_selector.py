@@ -2,51 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
 from allears.errors import AllearsError
-from allears.runtime.bundle import ENCODER_FILE, RANKER_FILE, BundleCard, check_files
-from allears.runtime.changed_weights import change_file, changed_weights
+from allears.runtime.bundle import ENCODER_FILE, RANKER_FILE, BundleCard
 from allears.runtime.features import persona_tokens, query_tokens, response_tokens
+from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
+from allears.runtime.opened_bundle import Bundle
 from allears.runtime.selector import CandidateStates, Indices, Query, Scores
 from allears.runtime.side_by_side import cores, side_by_side
 from allears.runtime.two_stage import first_stage_vectors
-from allears.text.layout import Ids, Tokens
 from allears.text.tokenizer import WordPiece
 
 Floats = npt.NDArray[np.float32]
 
-ROWS_AT_ONCE = 32  # texts in one encoder call
-TOKENS_AT_ONCE = 512  # in one encoder call; what more of them need no longer fits the cores' caches
-# Every text is this many tokens wide, or twice, three times... In company as alone, so that company changes nothing:
-# padding moves the last bits of a sum, and so does where in a block of rows a token stands (onnxruntime takes two or
-# four at a time); int8 makes steps of such bits, and then another reply may be the best one.
-ROUND = 4
 CANDIDATES_AT_ONCE = 32  # in one ranker call; of similar length, so that little of it is padding
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One text as the encoder saw it: ids [L], states [L, d], vector [d]. No padding."""
-
-    ids: Ids
-    states: Floats
-    vector: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedQueries:
     """Queries encoded once for both stages. A query without persona has None."""
 
-    contexts: list[Text]
-    personas: list[Text | None]
+    contexts: list[EncodedText]
+    personas: list[EncodedText | None]
     vectors: Floats  # [B, d], for the first stage
 
     def __len__(self) -> int:
@@ -63,7 +47,7 @@ class EncodedQueries:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class StateComparison:
     """Some queries that are all to be compared with the same candidates: `chosen` [C] of `candidates`."""
 
     queries: EncodedQueries
@@ -72,7 +56,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class PersonaAttention:
     """What each word of a reply looks at: CoBERT's Y2X, rows of which sum to one.
 
     `context` [reply tokens, context tokens]; `persona` likewise, or None.
@@ -85,72 +69,6 @@ class Attention:
     persona: Floats | None
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderOutput:
-    states: Floats | None  # [B, L, d]
-    vectors: Floats  # [B, d]
-
-
-class OnnxEncoder:
-    """The encoder graph, fed in batches of one width."""
-
-    def __init__(self, session: onnxruntime.InferenceSession, threads: int | None = None):
-        self.session, self.threads = session, threads or cores()
-        # an encoder without segments has a graph without that input
-        self.inputs = {item.name for item in session.get_inputs()}
-
-    def run(self, ids: Ids, mask: Ids, segments: Ids, *, states: bool = True) -> EncoderOutput:
-        feed = {"ids": ids, "mask": mask, "segments": segments}
-        outputs = ["states", "vector"] if states else ["vector"]
-        found = self.session.run(outputs, {name: feed[name] for name in feed if name in self.inputs})
-        return EncoderOutput(found[0] if states else None, found[-1])
-
-    def batches(self, tokens: Tokens, *, states: bool = True) -> Iterator[tuple[Indices, EncoderOutput]]:
-        """Which rows, and their output, each padded only to the next multiple of `ROUND`."""
-        widths = rounded(tokens.mask.sum(-1))
-        parts = alike(widths)
-
-        def encoded(rows: Indices) -> EncoderOutput:
-            arrays = (tokens.ids, tokens.mask, tokens.segments)
-            return self.run(*(cut(array[rows], int(widths[rows[0]])) for array in arrays), states=states)
-
-        return zip(parts, side_by_side(encoded, parts, self.threads), strict=True)
-
-    def texts(self, tokens: Tokens) -> list[Text]:
-        """Every row of a padded batch on its own."""
-        lengths = tokens.mask.sum(-1)
-        found: dict[int, Text] = {}
-        for rows, output in self.batches(tokens):
-            assert output.states is not None
-            for row, states, vector in zip(rows, output.states, output.vectors, strict=True):
-                found[row] = Text(tokens.ids[row, : lengths[row]], states[: lengths[row]], vector)
-        return [found[row] for row in range(len(lengths))]
-
-
-def rounded(lengths: Indices) -> Indices:
-    """How wide texts of these lengths are encoded, whether alone or in company."""
-    found: Indices = -(-np.maximum(lengths, 1) // ROUND) * ROUND
-    return found
-
-
-def alike(widths: Indices) -> list[Indices]:
-    """Rows to encode together, the widest first: as many as fit one call, all of one width."""
-    parts: list[Indices] = []
-    for width in np.unique(widths)[::-1].tolist():
-        rows = np.flatnonzero(widths == width)
-        step = min(ROWS_AT_ONCE, max(1, TOKENS_AT_ONCE // width))
-        parts += [rows[start : start + step] for start in range(0, len(rows), step)]
-    return parts
-
-
-def cut(array: npt.NDArray[Any], width: int) -> npt.NDArray[Any]:
-    """[B, L, ...] with `width` columns; new ones are zeros, which the mask leaves out."""
-    short = width - array.shape[1]
-    if short <= 0:
-        return array[:, :width]
-    return np.pad(array, [(0, 0), (0, short)] + [(0, 0)] * (array.ndim - 2))
-
-
 class OnnxSelector:
     """A bundle as a `Selector`: `OnnxSelector.from_bundle("default")`."""
 
@@ -158,12 +76,12 @@ class OnnxSelector:
         self,
         card: BundleCard,
         tokenizer: WordPiece,
-        encoder: onnxruntime.InferenceSession,
+        encoder: OnnxEncoder,
         ranker: onnxruntime.InferenceSession | None,
         threads: int | None = None,
     ):
         self.card, self.tokenizer, self.threads = card, tokenizer, threads or cores()
-        self.encoder, self.ranker = OnnxEncoder(encoder, threads), ranker
+        self.encoder, self.ranker = encoder, ranker
         self.fingerprint = card.fingerprint
 
     @classmethod
@@ -174,16 +92,11 @@ class OnnxSelector:
 
         `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
         """
-        if str(path) == "default":
-            from allears.runtime.bundle import default_bundle
-
-            path = default_bundle()
-        folder = Path(path)
-        card = BundleCard.read(folder)
-        check_files(folder, card, verify=verify)
+        bundle = Bundle(path, threads=threads, verify=verify)
+        bundle.part("encoder", (ENCODER_FILE,), "")
         # one thread for each call: there are always several calls, and those go side by side
-        ranker = open_graph(folder / RANKER_FILE, threads=1) if RANKER_FILE in card.files else None
-        return cls(card, WordPiece(folder), open_graph(folder / ENCODER_FILE, threads), ranker, threads)
+        ranker = bundle.graph(RANKER_FILE, threads=1) if RANKER_FILE in bundle.card.files else None
+        return cls(bundle.card, bundle.tokenizer, bundle.encoder, ranker, threads)
 
     def encode_responses(self, texts: Sequence[str]) -> CandidateStates:
         """Candidates for `score`, or for an index: vectors in float32, token states (CoBERT) in float16."""
@@ -202,16 +115,18 @@ class OnnxSelector:
                     states[offsets[row] : offsets[row + 1]] = padded[: lengths[row]]
         return CandidateStates(vectors, states, offsets)
 
-    def encode_contexts(self, queries: Sequence[Query]) -> list[Text]:
+    def encode_contexts(self, queries: Sequence[Query]) -> list[EncodedText]:
         """The contexts of some queries; their personas may still be unknown."""
         return self.encoder.texts(query_tokens(queries, self.tokenizer, self.card.limits, nested=False))
 
-    def encode_queries(self, queries: Sequence[Query], contexts: list[Text] | None = None) -> EncodedQueries:
+    def encode_queries(
+        self, queries: Sequence[Query], contexts: list[EncodedText] | None = None
+    ) -> EncodedQueries:
         """Contexts and personas; the former only if they are not encoded already."""
         limits = self.card.limits
         if contexts is None:
             contexts = self.encode_contexts(queries)
-        personas: list[Text | None] = [None] * len(queries)
+        personas: list[EncodedText | None] = [None] * len(queries)
         known = [row for row, query in enumerate(queries) if query.persona[: limits.persona_sentences]]
         tokens = persona_tokens([queries[row] for row in known], self.tokenizer, limits, nested=False)
         if tokens is not None:
@@ -238,10 +153,10 @@ class OnnxSelector:
 
     def rank(self, queries: EncodedQueries, candidates: CandidateStates, chosen: Indices) -> Scores:
         """`score` for queries that are encoded already."""
-        pairs = [Comparison(queries.row(row), candidates, wanted) for row, wanted in enumerate(chosen)]
+        pairs = [StateComparison(queries.row(row), candidates, wanted) for row, wanted in enumerate(chosen)]
         return np.concatenate([np.zeros((0, chosen.shape[1]), np.float32), *self.compare(pairs)])
 
-    def compare(self, comparisons: Sequence[Comparison]) -> list[Scores]:
+    def compare(self, comparisons: Sequence[StateComparison]) -> list[Scores]:
         """Scores [B, C] for each comparison. All of them are shared out among the cores together."""
         if self.ranker is None:
             return [each.queries.vectors @ each.candidates.vectors[each.chosen].T for each in comparisons]
@@ -263,7 +178,7 @@ class OnnxSelector:
             found[number][:, part] = scores
         return found
 
-    def _match(self, comparison: Comparison, wanted: Indices) -> Scores:
+    def _match(self, comparison: StateComparison, wanted: Indices) -> Scores:
         """All queries of a comparison [B] with a few of its candidates [C], which are padded once for all."""
         assert self.ranker is not None
         queries, candidates = comparison.queries, comparison.candidates
@@ -286,14 +201,14 @@ class OnnxSelector:
                     scores[row] += self.ranker.run(None, own | shared)[0]
         return scores
 
-    def attention(self, query: Query, response: str) -> Attention:
+    def attention(self, query: Query, response: str) -> PersonaAttention:
         """What each word of a reply looks at in the context and the persona (CoBERT only)."""
         if self.ranker is None:
             raise AllearsError(f"a {self.card.name} compares whole texts, not words; use a cobert bundle")
         (reply,) = self.encoder.texts(response_tokens([response], self.tokenizer, self.card.limits))
         encoded = self.encode_queries([query])
         context, persona = encoded.contexts[0], encoded.personas[0]
-        return Attention(
+        return PersonaAttention(
             reply_tokens=self._words(reply),
             context_tokens=self._words(context),
             context=self.looks_at(reply.states, context.states),
@@ -325,35 +240,5 @@ class OnnxSelector:
         found: Floats = weights / weights.sum(-1, keepdims=True)  # equation 3
         return found
 
-    def _words(self, text: Text) -> list[str]:
+    def _words(self, text: EncodedText) -> list[str]:
         return [self.tokenizer.backend.id_to_token(int(token)) or "" for token in text.ids]
-
-
-def open_graph(
-    path: Path, threads: int | None, *, many_small_runs: bool = False
-) -> onnxruntime.InferenceSession:
-    """A graph of a bundle on the CPU; one that cannot be loaded is one sentence.
-
-    `many_small_runs`: its threads wait awake within a run, and sleep between runs. To wake them for each small product
-    of a word costs more than the product.
-    """
-    options = onnxruntime.SessionOptions()
-    if threads is not None:
-        options.intra_op_num_threads = threads
-    # Two graphs take turns on the same cores: threads of the one must not spin while the other works.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1" if many_small_runs else "0")
-    options.add_session_config_entry("session.force_spinning_stop", "1")
-    # A plan for memory is made and kept for every shape that comes, and texts have all shapes: memory would grow.
-    options.enable_mem_pattern = False
-    options.log_severity_level = 3  # errors reach the caller as exceptions
-    changed = changed_weights(path.parent, change_file(path.name))
-    if changed:
-        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in changed.values()]
-        options.add_external_initializers(list(changed), values)
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime raises its own kinds of RuntimeError and of bare Exception
-        reason = str(error).splitlines()[0]
-        raise AllearsError(
-            f"{path}: the graph cannot be loaded ({reason}); export the bundle again"
-        ) from error

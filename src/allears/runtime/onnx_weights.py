@@ -14,7 +14,7 @@ import numpy.typing as npt
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, external_data_helper, helper, numpy_helper
 
-from allears.runtime.changed_weights import Place
+from allears.runtime.changed_weights import WeightPlace
 
 Array = npt.NDArray[Any]
 
@@ -68,7 +68,7 @@ def halve(model: ModelProto) -> None:
     _replace_nodes(model, [*casts, *model.graph.node])
 
 
-Stored = dict[bytes, Place]
+Stored = dict[bytes, WeightPlace]
 """Weights that lie in files already, by the digest of their bytes."""
 
 
@@ -82,13 +82,13 @@ def stored_weights(path: Path) -> Stored:
     return found
 
 
-def weight_places(path: Path) -> dict[str, Place]:
+def weight_places(path: Path) -> dict[str, WeightPlace]:
     """Where the weights of the graph in `path` lie, by name; those inside the graph itself are left out."""
-    found: dict[str, Place] = {}
+    found: dict[str, WeightPlace] = {}
     for tensor in onnx.load(path, load_external_data=False).graph.initializer:
         if external_data_helper.uses_external_data(tensor):
             where = external_data_helper.ExternalDataInfo(tensor)
-            found[tensor.name] = Place(where.location, int(where.offset or 0), int(where.length or 0))
+            found[tensor.name] = WeightPlace(where.location, int(where.offset or 0), int(where.length or 0))
     return found
 
 
@@ -123,7 +123,7 @@ def save(model: ModelProto, path: Path, *, largest_file: int, stored: Stored | N
             assert data is not None  # position starts beyond the limit
             data.seek(position)
             data.write(content)
-            point(tensor, content, Place(names[-1], position, len(content)))
+            point(tensor, content, WeightPlace(names[-1], position, len(content)))
             position += len(content)
     finally:
         if data is not None:
@@ -148,7 +148,7 @@ def _worth_keeping(stored: Stored, model: ModelProto) -> Stored:
     }
 
 
-def point(tensor: TensorProto, content: bytes, place: Place) -> None:
+def point(tensor: TensorProto, content: bytes, place: WeightPlace) -> None:
     """Let a weight be read from a file."""
     tensor.raw_data = content  # set_external_data insists on raw bytes
     external_data_helper.set_external_data(tensor, place.file, offset=place.offset, length=place.length)

@@ -24,6 +24,7 @@ VOICE_CARD_FILE = "voice.json"
 MIX_FILE = "voice_mix.onnx"
 MEMORY_FILE = "voice_memory.onnx"
 STEP_FILE = "voice_step.onnx"
+VOICE_FILES = (VOICE_CARD_FILE, MEMORY_FILE, STEP_FILE)  # those that every voice has
 MIX = "mix"  # what a step calls the weights by which its rows become logits; older bundles have no such input
 # Where each kind of generator reads the persona; those that read it beside the dialogue mix the two in a graph.
 PLACES = {
@@ -92,7 +93,7 @@ def state_names(card: BundledVoiceCard) -> tuple[list[str], list[str]]:
 
 def has_voice(card: BundleCard) -> bool:
     """Whether a bundle carries a generator."""
-    return all(name in card.files for name in (VOICE_CARD_FILE, MEMORY_FILE, STEP_FILE))
+    return all(name in card.files for name in VOICE_FILES)
 
 
 def voice_files(card: BundleCard) -> list[str]:

@@ -12,7 +12,7 @@ from allears.safety.phrases import Phrase, compile_lines
 
 
 @dataclass(frozen=True)
-class Answer:
+class ShortAnswer:
     phrases: tuple[Phrase, ...]
     unless: tuple[Phrase, ...] = ()
 
@@ -46,10 +46,10 @@ def _any(phrases: tuple[Phrase, ...], text: str, words: frozenset[str]) -> bool:
 
 
 @cache
-def _answers() -> dict[str, Answer]:
+def _answers() -> dict[str, ShortAnswer]:
     table = files("allears.safety") / "tables" / "answers.toml"
     entries = tomllib.loads(table.read_text(encoding="utf-8"))
     return {
-        name: Answer(compile_lines(entry["phrases"], {}), compile_lines(entry.get("unless", ""), {}))
+        name: ShortAnswer(compile_lines(entry["phrases"], {}), compile_lines(entry.get("unless", ""), {}))
         for name, entry in entries.items()
     }

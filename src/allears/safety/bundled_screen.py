@@ -12,11 +12,10 @@ from pathlib import Path
 
 import onnxruntime
 
-from allears.errors import AllearsError
 from allears.runtime.answering import AnsweringReader, Answers
-from allears.runtime.bundle import BundleCard, check_files
+from allears.runtime.bundle import BundleCard
 from allears.runtime.onnx_reader import OnnxReader
-from allears.runtime.onnx_selector import open_graph
+from allears.runtime.opened_bundle import Bundle
 from allears.runtime.reader_card import BundledReaderCard
 from allears.safety.reader_head import RISK, ReaderHead
 from allears.text.conversation_facts import Facts
@@ -38,17 +37,10 @@ class OnnxScreen(AnsweringReader):
 
     @classmethod
     def from_bundle(cls, path: Path | str, tokenizer: WordPiece | None = None) -> OnnxScreen:
-        folder = Path(path)
-        bundle = BundleCard.read(folder)
-        if not has_screen(bundle):
-            raise AllearsError(
-                f"{folder}: this bundle carries no screen; add one with "
-                f"`allears export {folder} --screen RUN --out {folder}`"
-            )
-        check_files(folder, bundle)
-        card = BundledReaderCard.read(folder, SCREEN_CARD_FILE)
-        graph = open_graph(folder / SCREEN_FILE, threads=1)  # a message is short
-        return cls(card, tokenizer or WordPiece(folder), graph)
+        bundle = Bundle(path, tokenizer=tokenizer)
+        bundle.part("screen", (SCREEN_FILE, SCREEN_CARD_FILE), "--screen SCREEN_RUN")
+        card = BundledReaderCard.read(bundle.folder, SCREEN_CARD_FILE)
+        return cls(card, bundle.tokenizer, bundle.graph(SCREEN_FILE, threads=1))  # a message is short
 
     def answer(
         self, tokens: Tokens, heads: Sequence[str] | None = None, facts: Facts | None = None
@@ -66,11 +58,7 @@ def bundled_head(
     path: Path | str, reader: OnnxReader | None = None, tokenizer: WordPiece | None = None
 ) -> ReaderHead | None:
     """What reads danger in a bundle: its screen; else its reader's risk head (`reader`, if it is open already)."""
-    if str(path) == "default":
-        from allears.runtime.bundle import default_bundle
-
-        path = default_bundle()
-    if has_screen(BundleCard.read(Path(path))):
+    if has_screen(Bundle(path).card):
         return ReaderHead(OnnxScreen.from_bundle(path, tokenizer))
     reader = reader or OnnxReader.from_bundle(path)
     return ReaderHead(reader) if RISK in reader.card.heads else None

@@ -40,9 +40,9 @@ from allears.serve.routes import (
     transcripts,
 )
 from allears.serve.services import Services
-from allears.serve.settings import Settings
-from allears.serve.talk import Talk
-from allears.serve.voices import DEFAULT, Voice, Voices
+from allears.serve.settings import ServerSettings
+from allears.serve.talk import TalkService
+from allears.serve.voices import DEFAULT, ServedVoice, Voices
 
 _DESCRIPTION = """Conversation that understands how a person feels, remembers who they are and answers with care.
 
@@ -65,14 +65,14 @@ _ROUTES = (
 
 
 def create_app(
-    responder: Responder | Sequence[Voice], memory: Memory, settings: Settings | None = None
+    responder: Responder | Sequence[ServedVoice], memory: Memory, settings: ServerSettings | None = None
 ) -> FastAPI:
     """A server that answers with `responder` and stores in `memory`. Whoever made those closes them.
 
     Instead of one responder there may be several voices to choose from; the first is the default.
     """
-    settings = settings or Settings()
-    voices = responder if isinstance(responder, Sequence) else (Voice(DEFAULT, responder),)
+    settings = settings or ServerSettings()
+    voices = responder if isinstance(responder, Sequence) else (ServedVoice(DEFAULT, responder),)
     services = _services(voices, memory, settings)
 
     @asynccontextmanager
@@ -122,7 +122,7 @@ def create_app(
     return app
 
 
-def _services(choice: Sequence[Voice], memory: Memory, settings: Settings) -> Services:
+def _services(choice: Sequence[ServedVoice], memory: Memory, settings: ServerSettings) -> Services:
     metrics = Metrics()
     voices = Voices(choice, settings, metrics)
     return Services(
@@ -132,7 +132,7 @@ def _services(choice: Sequence[Voice], memory: Memory, settings: Settings) -> Se
         door=Door(settings),
         limit=RateLimit(settings.rate, settings.burst),
         voices=voices,
-        talk=Talk(memory, voices, metrics),
+        talk=TalkService(memory, voices, metrics),
         sockets=Counter(),
         screen=getattr(voices.default.responder, "screen", None) or CrisisScreen(),
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 
-from allears.serve.settings import LOCAL_NAMES, Settings
+from allears.serve.settings import LOCAL_NAMES, ServerSettings
 
 ME = "me"
 SUBPROTOCOL = "allears"
@@ -21,7 +21,7 @@ TOKEN_SUBPROTOCOL = "allears.token."  # browsers cannot send an Authorization he
 class Door:
     """Knows the tokens, and whom to let in."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self._people = frozenset(person_of(token, settings.salt) for token in settings.tokens)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from allears.conversation import Conversation
 from allears.listener.contract import NO_WISH, Reply, Responder, Wish
 from allears.serve.metrics import Metrics
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 
 log = logging.getLogger("allears.serve")
 
@@ -44,7 +44,7 @@ class _Waiting:
 class Batcher:
     """Gives messages to the listener, several at a time (or one at a time, with `settings.batching` off)."""
 
-    def __init__(self, responder: Responder, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, responder: Responder, settings: ServerSettings, metrics: Metrics) -> None:
         self._responder = responder
         self._size = settings.batch_size if settings.batching else 1
         self._seconds = settings.batch_seconds

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from allears.progress import Watch, unwatched
-from allears.serve.voices import Voice
+from allears.serve.voices import ServedVoice
 
 if TYPE_CHECKING:
     from allears.listener.listener import Listener
@@ -20,7 +20,7 @@ def shipped_voices(
     voices: Sequence[str] = (),
     *,
     watch: Watch = unwatched,
-) -> list[Voice]:
+) -> list[ServedVoice]:
     """Listeners with these voices, which share all but their words: the first is the default.
 
     Where none is named it is the bundle's own; and if that one writes, also the one that only chooses, which costs
@@ -40,14 +40,14 @@ def shipped_voices(
     return opened
 
 
-def _described(name: str, listener: Listener) -> Voice:
+def _described(name: str, listener: Listener) -> ServedVoice:
     """A voice with what `listener.voices` tells about it; a run's folder goes by its own name."""
     from allears.listener.voices import DESCRIPTIONS, REMOTE, TITLES, VOICES
 
     if name not in VOICES:
         called = Path(name).resolve().name
-        return Voice(
+        return ServedVoice(
             called, listener, called, f"Writes its replies with the generator in the folder {called}."
         )
     own = listener.voice  # of a bundle without a voice, "default" is "retrieval"
-    return Voice(name, listener, TITLES[own], DESCRIPTIONS[own], leaves_machine=own == REMOTE)
+    return ServedVoice(name, listener, TITLES[own], DESCRIPTIONS[own], leaves_machine=own == REMOTE)

@@ -26,7 +26,7 @@ from allears.serve.routes import Person, Serving, checked_name
 from allears.serve.services import Services
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.shapes import LARGEST_SEED
-from allears.serve.talk import Said, pieces
+from allears.serve.talk import IncomingMessage, pieces
 
 MODEL = "allears"
 MOST_MESSAGES = 1000
@@ -226,7 +226,7 @@ async def _stored(
             await talk.remember(memory.append, person, name, earlier, after=0)
     else:
         name = checked_name(wanted, NO_CONVERSATION)
-    told = await talk.say(person, name, Said(message, seed))
+    told = await talk.say(person, name, IncomingMessage(message, seed))
     return told.conversation, told.text, told.why
 
 

@@ -42,7 +42,7 @@ or talk with <code>allears chat</code>.</p></html>
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class StaticPage:
     """One file. `gzipped` is None where compressing gains nothing."""
 
     content: bytes
@@ -75,21 +75,21 @@ class Pages:
 
 
 @cache
-def shipped_pages() -> Mapping[str, Page]:
+def shipped_pages() -> Mapping[str, StaticPage]:
     """The app in this package."""
     return built_pages(files("allears.serve") / "static")
 
 
-def built_pages(folder: Traversable) -> Mapping[str, Page]:
+def built_pages(folder: Traversable) -> Mapping[str, StaticPage]:
     """All files of a built app by their paths; where there are none, a page that says so."""
-    found: dict[str, Page] = {}
+    found: dict[str, StaticPage] = {}
     if folder.is_dir():
         _collect(folder, "", found)
     found.setdefault(INDEX, _page(INDEX, _NOT_BUILT))
     return found
 
 
-def _collect(folder: Traversable, path: str, found: dict[str, Page]) -> None:
+def _collect(folder: Traversable, path: str, found: dict[str, StaticPage]) -> None:
     for item in folder.iterdir():
         name = f"{path}/{item.name}"
         if item.is_dir():
@@ -98,10 +98,10 @@ def _collect(folder: Traversable, path: str, found: dict[str, Page]) -> None:
             found[name] = _page(name, item.read_bytes())
 
 
-def _page(path: str, content: bytes) -> Page:
+def _page(path: str, content: bytes) -> StaticPage:
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     gzipped = gzip.compress(content, 9, mtime=0) if kind.startswith(_COMPRESSED) else None
-    return Page(
+    return StaticPage(
         content,
         gzipped if gzipped is not None and len(gzipped) < len(content) else None,
         kind,
@@ -110,7 +110,7 @@ def _page(path: str, content: bytes) -> Page:
     )
 
 
-def _answer(page: Page, asked: Headers) -> Response:
+def _answer(page: StaticPage, asked: Headers) -> Response:
     headers = {**_HEADERS, "Cache-Control": page.keep, "ETag": page.tag}
     if page.tag in asked.get("if-none-match", ""):
         return Response(None, 304, headers=headers)

@@ -16,10 +16,10 @@ from allears.listener.contract import Responder
 from allears.memory import Memory
 from allears.serve.app import create_app
 from allears.serve.run import log_to_standard_error
-from allears.serve.settings import Settings
-from allears.serve.voices import Voice
+from allears.serve.settings import ServerSettings
+from allears.serve.voices import ServedVoice
 
-Load = Callable[[], Responder | Sequence[Voice]]
+Load = Callable[[], Responder | Sequence[ServedVoice]]
 
 NAME = "allears"
 _ENVIRONMENT = {
@@ -31,7 +31,7 @@ _ENVIRONMENT = {
 
 def serve_with_ray(
     load: Load,
-    settings: Settings,
+    settings: ServerSettings,
     database: str | None,
     replicas: int,
     *,
@@ -78,7 +78,7 @@ def _connected() -> Any:
     return ray
 
 
-def _deploy(load: Load, settings: Settings, url: str, replicas: int) -> None:
+def _deploy(load: Load, settings: ServerSettings, url: str, replicas: int) -> None:
     """Start the replicas and wait until all of them answer."""
     from ray import serve
 

@@ -10,12 +10,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from allears.errors import AllearsError
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 
 PATIENCE = 10  # seconds that running replies get when the server is asked to stop
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: ServerSettings) -> socket.socket:
     """The socket, before anything slow is loaded, so that a taken port is told at once."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
@@ -33,7 +33,7 @@ def address(opened: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: FastAPI, settings: Settings, opened: socket.socket) -> None:
+def run(app: FastAPI, settings: ServerSettings, opened: socket.socket) -> None:
     """Serve until somebody presses Ctrl-C or ends the process; replies that are under way are finished."""
     config = uvicorn.Config(
         app,

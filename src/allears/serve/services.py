@@ -12,20 +12,20 @@ from allears.safety.screen import CrisisScreen
 from allears.serve.auth import Door
 from allears.serve.limits import RateLimit
 from allears.serve.metrics import Metrics
-from allears.serve.settings import Settings
-from allears.serve.talk import Talk
+from allears.serve.settings import ServerSettings
+from allears.serve.talk import TalkService
 from allears.serve.voices import Voices
 
 
 @dataclass(frozen=True)
 class Services:
-    settings: Settings
+    settings: ServerSettings
     memory: Memory
     metrics: Metrics
     door: Door
     limit: RateLimit
     voices: Voices
-    talk: Talk
+    talk: TalkService
     sockets: Counter[str]  # how many each person holds open
     screen: CrisisScreen  # the listener's, for conversations that come without their state
 

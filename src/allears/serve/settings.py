@@ -13,7 +13,7 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerSettings:
     """Checked when it is made, so that a server with an open door is never started."""
 
     host: str = "127.0.0.1"

@@ -15,7 +15,7 @@ from allears.memory.choices import COUNTRY_LABEL
 from allears.safety.dangers import Danger, Phase, SafetyState
 from allears.safety.replies import ELSEWHERE, countries
 from allears.serve.settings import LONGEST_MESSAGE
-from allears.serve.talk import Said, Told
+from allears.serve.talk import IncomingMessage, StoredReply
 
 _ID = "3f8a1c0d9b7e2465"
 LARGEST_SEED = 2**31 - 1
@@ -89,8 +89,8 @@ class MessageIn(Shape):
         examples=[None],
     )
 
-    def said(self, request: str | None) -> Said:
-        return Said(self.text, self.seed, self.strategy or "", self.replaces, request)
+    def said(self, request: str | None) -> IncomingMessage:
+        return IncomingMessage(self.text, self.seed, self.strategy or "", self.replaces, request)
 
 
 class SocketMessageIn(MessageIn):
@@ -150,7 +150,7 @@ class ReplyOut(BaseModel):
     )
 
     @classmethod
-    def of(cls, told: Told) -> ReplyOut:
+    def of(cls, told: StoredReply) -> ReplyOut:
         return cls(conversation=told.conversation, turn=told.turn, text=told.text, why=told.why)
 
 

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IncomingMessage:
     """What a person says: `replaces` is the turn of an earlier message that this one takes the place of.
 
     `request` is a text of the client's own that says which request this is, so that it may be sent again.
@@ -51,7 +51,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StoredReply:
     """A reply that was stored: the number of its turn (from 1), its words and its reasons."""
 
     conversation: str
@@ -70,7 +70,7 @@ def pieces(text: str) -> list[str]:
     return _PIECES.findall(text)
 
 
-class Talk:
+class TalkService:
     """Turns of stored conversations."""
 
     def __init__(self, memory: Memory, voices: Voices, metrics: Metrics) -> None:
@@ -79,7 +79,7 @@ class Talk:
         self._metrics = metrics
         self._threads = ThreadPoolExecutor(MEMORY_THREADS, thread_name_prefix="memory")
         self._turnstiles: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
-        self._running: set[asyncio.Task[Told]] = set()
+        self._running: set[asyncio.Task[StoredReply]] = set()
         self._listening: dict[tuple[str, str], tuple[str | None, asyncio.Task[Reply]]] = {}
 
     async def remember(self, method: Callable[..., T], *arguments: Any, **options: Any) -> T:
@@ -87,7 +87,7 @@ class Talk:
         call = partial(method, *arguments, **options)
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
-    async def say(self, person: str, conversation: str, said: Said) -> Told:
+    async def say(self, person: str, conversation: str, said: IncomingMessage) -> StoredReply:
         """Answer a message and store both. A turn once begun is finished, also if the one who asked is gone."""
         turn = asyncio.create_task(self._say(person, conversation, said))
         self._running.add(turn)
@@ -128,12 +128,12 @@ class Talk:
         await asyncio.gather(*self._running, return_exceptions=True)
         await asyncio.to_thread(self._threads.shutdown)
 
-    def _finished(self, turn: asyncio.Task[Told]) -> None:
+    def _finished(self, turn: asyncio.Task[StoredReply]) -> None:
         self._running.discard(turn)
         if not turn.cancelled():
             turn.exception()  # looked at, or asyncio would log it, words and all, when nobody waits any more
 
-    async def _say(self, person: str, conversation: str, said: Said) -> Told:
+    async def _say(self, person: str, conversation: str, said: IncomingMessage) -> StoredReply:
         async with self.alone(person, conversation):
             for attempt in range(MOST_TRIES):
                 try:
@@ -144,7 +144,7 @@ class Talk:
             409, "Others keep writing to this conversation; the message was not stored. Try again."
         )
 
-    async def _try(self, person: str, conversation: str, said: Said) -> Told:
+    async def _try(self, person: str, conversation: str, said: IncomingMessage) -> StoredReply:
         with self._timed("load"):
             before, gives_way = await self.remember(self._load, person, conversation, said)
         with self._timed("listen"):
@@ -169,7 +169,7 @@ class Talk:
             return await self.remember(
                 self._find_answer, person, conversation, said.text, said.request, after + 2
             )
-        return Told(conversation, after + 2, reply.text, why)
+        return StoredReply(conversation, after + 2, reply.text, why)
 
     def reasons(self, reply: Reply, before: Conversation) -> dict[str, Any]:
         """Everything behind a reply, with who gave it; and where somebody is in danger, whom they can reach."""
@@ -180,7 +180,7 @@ class Talk:
             why["help"] = help_in(before.labels.get(COUNTRY_LABEL), voice.country).to_dict()
         return why
 
-    def _load(self, person: str, conversation: str, said: Said) -> tuple[Conversation, int]:
+    def _load(self, person: str, conversation: str, said: IncomingMessage) -> tuple[Conversation, int]:
         """The conversation that a message is answered in, and how many turns give way to it."""
         if said.replaces is None:
             return self._memory.load(person, conversation), 0
@@ -189,7 +189,7 @@ class Talk:
         except NothingToUndoError as error:
             raise HTTPException(409, f"Turn {said.replaces} is no message of yours.") from error
 
-    async def _listen(self, person: str, before: Conversation, said: Said) -> Reply:
+    async def _listen(self, person: str, before: Conversation, said: IncomingMessage) -> Reply:
         """The reply, unless somebody stops it meanwhile."""
         voice, wish = before.labels.get(VOICE_LABEL), Wish(said.strategy)
         listening = asyncio.create_task(self._voices.respond(said.text, before, said.seed, wish, voice=voice))
@@ -213,7 +213,9 @@ class Talk:
         self._memory.undo(person, conversation)
         return True
 
-    def _find_answer(self, person: str, conversation: str, message: str, request: str, guess: int) -> Told:
+    def _find_answer(
+        self, person: str, conversation: str, message: str, request: str, guess: int
+    ) -> StoredReply:
         """What was stored for a request: most likely as turn `guess`, else earlier."""
         stored = self._memory.load(person, conversation)
         last = len(stored.turns)
@@ -230,10 +232,10 @@ class Talk:
         self._metrics.step(step, time.perf_counter() - start)
 
 
-def _told(stored: Conversation, turn: int, message: str, why: dict[str, Any]) -> Told:
+def _told(stored: Conversation, turn: int, message: str, why: dict[str, Any]) -> StoredReply:
     if stored.turns[turn - 2].text.strip() != message.strip():
         raise HTTPException(409, "This Idempotency-Key was used for another message.")
-    return Told(stored.id, turn, stored.turns[turn - 1].text, why)
+    return StoredReply(stored.id, turn, stored.turns[turn - 1].text, why)
 
 
 def _digest(request: str) -> str:

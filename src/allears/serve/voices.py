@@ -16,7 +16,7 @@ from allears.listener.matching import Matched
 from allears.safety.screen import require_crisis_screening
 from allears.serve.batching import Batcher
 from allears.serve.metrics import Metrics
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 
 DEFAULT = "default"
 
@@ -31,7 +31,7 @@ class ShowsWords(Protocol):
 
 
 @dataclass(frozen=True)
-class Voice:
+class ServedVoice:
     """A listener with a name, and what to tell people about it."""
 
     name: str
@@ -76,7 +76,7 @@ class Voice:
 class Voices:
     """All voices of a server. The first answers where nobody chose."""
 
-    def __init__(self, voices: Sequence[Voice], settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, voices: Sequence[ServedVoice], settings: ServerSettings, metrics: Metrics) -> None:
         self._voices = {voice.name: voice for voice in voices}
         if len(self._voices) < len(voices):
             raise AllearsError("two voices have the same name; people choose by it, so give each its own")
@@ -86,18 +86,18 @@ class Voices:
                 require_crisis_screening(screen)
         self._batchers = {voice.name: Batcher(voice.responder, settings, metrics) for voice in voices}
 
-    def __iter__(self) -> Iterator[Voice]:
+    def __iter__(self) -> Iterator[ServedVoice]:
         return iter(self._voices.values())
 
     @property
-    def default(self) -> Voice:
+    def default(self) -> ServedVoice:
         return next(iter(self._voices.values()))
 
     @property
     def names(self) -> list[str]:
         return list(self._voices)
 
-    def chosen(self, name: str | None) -> Voice:
+    def chosen(self, name: str | None) -> ServedVoice:
         """The voice of this name. One that is not served any more gives way to the default."""
         return self._voices.get(name or "", self.default)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from allears.study.blocks import REASON, SIDES, TIE, Choice, Free, Likert, Preference, Question
+from allears.study.blocks import REASON, SIDES, TIE, ChoiceQuestion, Free, Likert, Preference, Question
 from allears.study.design import Design
 from allears.study.errors import NotAnsweredError
 
@@ -35,7 +35,7 @@ def checked(design: Design, answers: Mapping[str, Any]) -> dict[str, Any]:
                 raise NotAnsweredError(f"Please answer: {question.text}")
             continue
         found[key] = _value(question, value)
-        if isinstance(question, Choice):
+        if isinstance(question, ChoiceQuestion):
             option = next(each for each in question.options if each.key == value)
             reason = str(answers.get(f"{key}{REASON}") or "").strip()
             if option.reason and not reason:
@@ -60,7 +60,7 @@ def _value(question: Question, value: Any) -> Any:
         if value not in (*SIDES, *((TIE,) if question.tie else ())):
             raise offered
         return value
-    if isinstance(question, Choice):
+    if isinstance(question, ChoiceQuestion):
         if value not in {option.key for option in question.options}:
             raise offered
         return value

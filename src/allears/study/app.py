@@ -30,7 +30,7 @@ from allears.serve.help import help_in
 from allears.serve.limits import RateLimit
 from allears.serve.metrics import Metrics
 from allears.serve.pages import Pages
-from allears.serve.settings import Settings
+from allears.serve.settings import ServerSettings
 from allears.study.errors import NotAnsweredError, NotKnownError, OutOfStepError, TooQuickError
 from allears.study.rows import Rater
 from allears.study.session import Sessions
@@ -43,7 +43,7 @@ router = APIRouter(prefix="/api/study")
 
 
 @dataclass(frozen=True)
-class StudySettings(Settings):
+class StudySettings(ServerSettings):
     """Where a study is served. Participants bring the tokens of their links, so an open address needs none."""
 
     port: int = 8378

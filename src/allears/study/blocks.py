@@ -19,7 +19,7 @@ REASON = ".reason"  # the answer to "why?" behind an option, beside the question
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextBlock:
     """Words of the study's own."""
 
     text: str
@@ -34,7 +34,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class TalkBlock:
     """The item's conversation."""
 
     title: str = "The conversation"
@@ -98,7 +98,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceQuestion:
     """One of several options."""
 
     key: str
@@ -164,25 +164,25 @@ class PairedChat:
     per_visit: int = 1
 
 
-Question = Likert | Choice | Preference | Free
-Showing = Text | Situation | Talk | PersonaSentences | Replies | Chat
+Question = Likert | ChoiceQuestion | Preference | Free
+Showing = TextBlock | Situation | TalkBlock | PersonaSentences | Replies | Chat
 Block = Showing | Question | Describe | PairedChat
 
 KINDS: dict[str, type[Block]] = {
-    "text": Text,
+    "text": TextBlock,
     "situation": Situation,
-    "conversation": Talk,
+    "conversation": TalkBlock,
     "persona": PersonaSentences,
     "replies": Replies,
     "chat": Chat,
     "likert": Likert,
-    "choice": Choice,
+    "choice": ChoiceQuestion,
     "preference": Preference,
     "free": Free,
     "describe": Describe,
     "paired-chat": PairedChat,
 }
-QUESTIONS = (Likert, Choice, Preference, Free)
+QUESTIONS = (Likert, ChoiceQuestion, Preference, Free)
 
 
 def shown_label(question: Question) -> str:

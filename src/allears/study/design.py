@@ -21,7 +21,7 @@ MOST_POINTS = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
+class ConsentText:
     text: str
     title: str = "Before you begin"
     agree: str = "I agree and want to begin"
@@ -155,7 +155,7 @@ class Design:
 
     name: str
     title: str
-    consent: Consent
+    consent: ConsentText
     instructions: Instructions
     blocks: tuple[Block, ...]
     about: str = ""

@@ -14,7 +14,7 @@ from allears.study.blocks import (
     SIDES,
     Block,
     Chat,
-    Choice,
+    ChoiceQuestion,
     Likert,
     Preference,
     Replies,
@@ -26,7 +26,7 @@ from allears.study.design import (
     STUDY_FILE,
     AnalysisOptions,
     Checks,
-    Consent,
+    ConsentText,
     Design,
     Instructions,
     Items,
@@ -34,10 +34,10 @@ from allears.study.design import (
     Returning,
     SystemSpec,
 )
-from allears.study.toml_tables import Place, only, parsed
+from allears.study.toml_tables import TomlPlace, only, parsed
 
 _TABLES: dict[str, type] = {
-    "consent": Consent,
+    "consent": ConsentText,
     "instructions": Instructions,
     "raters": Raters,
     "checks": Checks,
@@ -90,7 +90,7 @@ def parse_design(text: str, file: Path | str = STUDY_FILE, *, name: str = "") ->
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise AllearsError(f"{file}: not a TOML file ({error})") from error
-    place = Place(file)
+    place = TomlPlace(file)
     only(raw, {*_TABLES, *_PLAIN, "blocks", "systems"}, place)
     plain = parsed(_Plain, {key: value for key, value in raw.items() if key in _PLAIN}, place)
     tables: dict[str, Any] = {
@@ -117,13 +117,13 @@ def parse_design(text: str, file: Path | str = STUDY_FILE, *, name: str = "") ->
     return design
 
 
-def _list(kind: type[T], rows: Any, place: Place) -> tuple[T, ...]:
+def _list(kind: type[T], rows: Any, place: TomlPlace) -> tuple[T, ...]:
     if not isinstance(rows, list):
         raise place.wrong(f"must be written as [[{place.key}]], one table for each")
     return tuple(parsed(kind, row, place.at(number)) for number, row in enumerate(rows))
 
 
-def _blocks(rows: Any, place: Place) -> tuple[Block, ...]:
+def _blocks(rows: Any, place: TomlPlace) -> tuple[Block, ...]:
     place = place.at("blocks")
     if not isinstance(rows, list) or not rows:
         raise place.wrong("are missing; write [[blocks]] tables, each with a `type`")
@@ -137,7 +137,7 @@ def _blocks(rows: Any, place: Place) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def _pairs(rows: tuple[tuple[str, ...], ...], place: Place) -> tuple[tuple[str, str], ...]:
+def _pairs(rows: tuple[tuple[str, ...], ...], place: TomlPlace) -> tuple[tuple[str, str], ...]:
     for number, row in enumerate(rows):
         if len(row) != 2:
             raise place.at(number).wrong(f"must name two systems, got {list(row)!r}")
@@ -147,7 +147,7 @@ def _pairs(rows: tuple[tuple[str, ...], ...], place: Place) -> tuple[tuple[str, 
 # --- what must hold over several keys
 
 
-def _check(design: Design, place: Place) -> None:
+def _check(design: Design, place: TomlPlace) -> None:
     _check_blocks(design, place)
     _check_questions(design, place)
     _check_systems(design, place)
@@ -157,7 +157,7 @@ def _check(design: Design, place: Place) -> None:
         raise place.at("analysis.count").wrong('must be "majority" or "judgements"')
 
 
-def _check_blocks(design: Design, place: Place) -> None:
+def _check_blocks(design: Design, place: TomlPlace) -> None:
     showing = [block for block in design.blocks if isinstance(block, Replies | Chat)]
     if len(showing) > 1:
         raise place.at("blocks").wrong("show systems twice; keep one block of type replies or chat")
@@ -183,7 +183,7 @@ def _check_blocks(design: Design, place: Place) -> None:
         raise place.at("blocks").wrong("describe offers more emotions than it lists")
 
 
-def _check_questions(design: Design, place: Place) -> None:
+def _check_questions(design: Design, place: TomlPlace) -> None:
     keys = [question.key for question in design.questions]
     for question in design.questions:
         here = place.at(f"blocks[{question.key}]")
@@ -199,7 +199,7 @@ def _check_questions(design: Design, place: Place) -> None:
             for anchor in question.anchors:
                 if not anchor.isdecimal() or not 1 <= int(anchor) <= question.points:
                     raise here.wrong(f"has an anchor at {anchor!r}, which is no point of its scale")
-        if isinstance(question, Choice):
+        if isinstance(question, ChoiceQuestion):
             names = [option.key for option in question.options]
             if len(names) < 2 or len(set(names)) < len(names):
                 raise here.wrong("needs two options or more, each with a key of its own")
@@ -208,7 +208,7 @@ def _check_questions(design: Design, place: Place) -> None:
                 raise here.wrong("gives a value to some of its options; give one to all or to none")
 
 
-def _check_systems(design: Design, place: Place) -> None:
+def _check_systems(design: Design, place: TomlPlace) -> None:
     names = [system.name for system in design.systems]
     for number, system in enumerate(design.systems):
         here = place.at("systems").at(number)
@@ -232,20 +232,20 @@ def _check_systems(design: Design, place: Place) -> None:
         raise place.at("analysis.reference").wrong(f"names a system {reference!r} that is not there")
 
 
-def _check_raters(design: Design, place: Place) -> None:
+def _check_raters(design: Design, place: TomlPlace) -> None:
     raters = design.raters
     for name in ("per_unit", "units"):
         if getattr(raters, name) < 1:
             raise place.at(f"raters.{name}").wrong("must be 1 or more")
     if raters.abandoned_after <= raters.least_seconds:
         raise place.at("raters.abandoned_after").wrong("must be longer than least_seconds")
-    if raters.fourth and not isinstance(design.question(raters.fourth), Preference | Choice):
+    if raters.fourth and not isinstance(design.question(raters.fourth), Preference | ChoiceQuestion):
         raise place.at("raters.fourth").wrong(
             f"names {raters.fourth!r}, which is no preference or choice of this study"
         )
 
 
-def _check_checks(design: Design, place: Place) -> None:
+def _check_checks(design: Design, place: TomlPlace) -> None:
     checks = design.checks
     if checks.every and not checks.items:
         raise place.wrong("come every few units but there are none; add [[checks.items]]")

@@ -21,7 +21,7 @@ from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
 from allears.study.pairing import Pairing
-from allears.study.rows import Answered
+from allears.study.rows import AnsweredUnit
 from allears.study.store import Store
 
 COLUMNS = (
@@ -34,7 +34,7 @@ def without_names(text: str) -> str:
     return unveil(mask(text))
 
 
-def answer_rows(design: Design, frozen: Frozen, answered: list[Answered]) -> list[dict[str, Any]]:
+def answer_rows(design: Design, frozen: Frozen, answered: list[AnsweredUnit]) -> list[dict[str, Any]]:
     """One row for each answer to each question, in the order they came."""
     free = {question.key for question in design.questions if isinstance(question, Free)}
     rows: list[dict[str, Any]] = []

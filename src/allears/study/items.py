@@ -10,7 +10,7 @@ from pathlib import Path
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora.jsonl import JsonLines
 from allears.errors import AllearsError
-from allears.study.blocks import PersonaSentences, Replies, Situation, Talk
+from allears.study.blocks import PersonaSentences, Replies, Situation, TalkBlock
 from allears.study.design import Design, Items
 
 
@@ -99,7 +99,7 @@ def _check_shown(design: Design, items: Sequence[Item], path: Path) -> None:
     for item in items:
         lacking = ""
         for block in design.blocks:
-            if isinstance(block, Talk | Replies) and not item.talk.turns:
+            if isinstance(block, TalkBlock | Replies) and not item.talk.turns:
                 lacking = "turns"
             if isinstance(block, Situation) and not item.talk.situation:
                 lacking = "situation"

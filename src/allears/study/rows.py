@@ -40,13 +40,13 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RaterProgress:
     done: int
     of: int
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredUnit:
     """One rater's answers to one unit, for the analysis. `state`: counted, spare (more than were wanted) or screened
     (of a rater who failed the attention checks)."""
 

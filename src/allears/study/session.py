@@ -21,7 +21,17 @@ from allears.study.errors import NotAnsweredError, OutOfStepError
 from allears.study.frozen import Frozen
 from allears.study.pair_state import PairState
 from allears.study.pairing import LEFT, Pairing
-from allears.study.rows import CONSENTED, DECLINED, NEW, READY, SCREENED, WITHDRAWN, Given, Progress, Rater
+from allears.study.rows import (
+    CONSENTED,
+    DECLINED,
+    NEW,
+    READY,
+    SCREENED,
+    WITHDRAWN,
+    Given,
+    Rater,
+    RaterProgress,
+)
 from allears.study.showing import chat_lines, shown_unit
 from allears.study.store import Store
 from allears.study.systems import Talker
@@ -248,7 +258,7 @@ def care_words() -> dict[str, Any]:
     return {"text": _CARE, "help": help_in(None).to_dict()}
 
 
-def _progress(progress: Progress) -> dict[str, int]:
+def _progress(progress: RaterProgress) -> dict[str, int]:
     return {"done": progress.done, "of": progress.of}
 
 

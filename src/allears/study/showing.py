@@ -11,15 +11,15 @@ from allears.study.blocks import (
     TIE,
     Block,
     Chat,
-    Choice,
+    ChoiceQuestion,
     Free,
     Likert,
     PersonaSentences,
     Preference,
     Replies,
     Situation,
-    Talk,
-    Text,
+    TalkBlock,
+    TextBlock,
 )
 from allears.study.design import Check, Design
 from allears.study.frozen import Frozen
@@ -70,11 +70,11 @@ def _shown(  # noqa: PLR0911 - one for each kind of block
     block: Block, talk: Conversation, replies: Mapping[str, str], chats: Chats
 ) -> dict[str, Any]:
     match block:
-        case Text():
+        case TextBlock():
             return {"type": "text", "title": block.title, "text": block.text}
         case Situation():
             return {"type": "situation", "title": block.title, "text": talk.situation or ""}
-        case Talk():
+        case TalkBlock():
             return {
                 "type": "conversation",
                 "title": block.title,
@@ -100,7 +100,7 @@ def _shown(  # noqa: PLR0911 - one for each kind of block
             }
         case Likert():
             return _likert(block, None)
-        case Choice():
+        case ChoiceQuestion():
             options = [
                 {"key": option.key, "label": option.label, "reason": option.reason}
                 for option in block.options
@@ -118,7 +118,7 @@ def _shown(  # noqa: PLR0911 - one for each kind of block
             raise TypeError(f"a {type(block).__name__} is no part of a unit")
 
 
-def _question(kind: str, block: Choice | Preference | Free) -> dict[str, Any]:
+def _question(kind: str, block: ChoiceQuestion | Preference | Free) -> dict[str, Any]:
     return {"type": kind, "key": block.key, "text": block.text, "required": block.required}
 
 

@@ -21,7 +21,7 @@ from allears.study.analysis.means import holm
 from allears.study.analysis.preferences import compared, preferred, score, verdicts
 from allears.study.analysis.ratings import system_tests
 from allears.study.answers import by_system
-from allears.study.blocks import Choice, Likert
+from allears.study.blocks import ChoiceQuestion, Likert
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
@@ -245,7 +245,7 @@ def _another(design: Design, key: str, value: Any) -> Any:
     question = design.question(key)
     if isinstance(question, Likert):
         return value % question.points + 1
-    if isinstance(question, Choice):
+    if isinstance(question, ChoiceQuestion):
         return next(option.key for option in question.options if option.key != value)
     return "A" if value != "A" else "B"
 

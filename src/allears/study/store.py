@@ -30,11 +30,11 @@ from allears.study.rows import (
     SCREENED,
     SPARE,
     WITHDRAWN,
-    Answered,
+    AnsweredUnit,
     Count,
     Given,
-    Progress,
     Rater,
+    RaterProgress,
     as_order,
     encoded,
 )
@@ -80,7 +80,7 @@ class Store(People):
         with self.database.reading() as connection:
             return self._given(self._row(connection, rater, key))
 
-    def answer(self, rater: Rater, key: str, answers: Mapping[str, Any]) -> Progress:
+    def answer(self, rater: Rater, key: str, answers: Mapping[str, Any]) -> RaterProgress:
         """Store a rater's answers. The same again changes nothing; others are refused."""
         now = self.clock()
         with self.locked() as connection:
@@ -118,7 +118,7 @@ class Store(People):
                 self._mark_check(connection, rater.id, unit.check, found, order)
             return self._progress(connection, rater.id)
 
-    def progress(self, rater: Rater) -> Progress:
+    def progress(self, rater: Rater) -> RaterProgress:
         with self.database.reading() as connection:
             return self._progress(connection, rater.id)
 
@@ -149,7 +149,7 @@ class Store(People):
             found = self._unit_states(connection, self.clock())
         return [unit for unit in found.values() if unit.check is None]
 
-    def answered(self) -> list[Answered]:
+    def answered(self) -> list[AnsweredUnit]:
         """Every answer to a unit, checks apart, in the order they came."""
         query = (
             select(assignments, raters.c.name, raters.c.state.label("rater_state"))
@@ -160,7 +160,7 @@ class Store(People):
         with self.database.reading() as connection:
             rows = connection.execute(query).all()
         return [
-            Answered(
+            AnsweredUnit(
                 row.name,
                 self._units[row.unit],
                 as_order(row.sides),
@@ -187,7 +187,7 @@ class Store(People):
         with self.database.reading() as connection:
             return [(json.loads(text), care) for text, care in connection.execute(query)]
 
-    def answered_chats(self) -> list[tuple[Answered, Given]]:
+    def answered_chats(self) -> list[tuple[AnsweredUnit, Given]]:
         """Every answered unit with its chats' place."""
         with self.database.reading() as connection:
             query = (
@@ -319,7 +319,7 @@ class Store(People):
             row.id, row.key, self._units[row.unit], as_order(row.sides), row.given, row.answers is not None
         )
 
-    def _progress(self, connection: Connection, rater: int) -> Progress:
+    def _progress(self, connection: Connection, rater: int) -> RaterProgress:
         """Attention checks are counted like everything else: nobody can tell them by a number that stands still."""
         query = select(assignments.c.unit).where(
             assignments.c.rater == rater, assignments.c.state.in_((COUNTED, SPARE))
@@ -329,7 +329,7 @@ class Store(People):
         most = len({unit.item for unit in real}) if self.design.raters.item_once else len(real)
         visit = min(self.design.raters.units, most)
         met = assignment.checks_in(visit, str(rater), self.design.checks, self.design.seed)
-        return Progress(done, visit + met)
+        return RaterProgress(done, visit + met)
 
     def _mark_check(
         self, connection: Connection, rater: int, check: int, answers: Mapping[str, Any], order: Sequence[int]

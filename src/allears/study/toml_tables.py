@@ -22,22 +22,22 @@ _NAMES = {
 }
 
 
-class Place:
+class TomlPlace:
     """Where in which file: `study.toml: raters.per_unit`."""
 
     def __init__(self, file: Path | str, key: str = "") -> None:
         self.file, self.key = file, key
 
-    def at(self, name: str | int) -> Place:
+    def at(self, name: str | int) -> TomlPlace:
         if isinstance(name, int):
-            return Place(self.file, f"{self.key}[{name + 1}]")
-        return Place(self.file, f"{self.key}.{name}" if self.key else name)
+            return TomlPlace(self.file, f"{self.key}[{name + 1}]")
+        return TomlPlace(self.file, f"{self.key}.{name}" if self.key else name)
 
     def wrong(self, what: str) -> AllearsError:
         return AllearsError(f"{self.file}: {self.key} {what}" if self.key else f"{self.file}: {what}")
 
 
-def only(table: Mapping[str, Any], known: set[str], place: Place) -> None:
+def only(table: Mapping[str, Any], known: set[str], place: TomlPlace) -> None:
     """A key that nobody knows is an error, with the nearest that somebody does."""
     for key in table:
         if key not in known:
@@ -46,7 +46,7 @@ def only(table: Mapping[str, Any], known: set[str], place: Place) -> None:
             raise AllearsError(f"{place.file}: unknown key {place.at(key).key}; {advice}")
 
 
-def parsed(kind: type[T], table: Any, place: Place) -> T:
+def parsed(kind: type[T], table: Any, place: TomlPlace) -> T:
     """A table as a dataclass; tuples of dataclasses are arrays of tables."""
     if not isinstance(table, dict):
         raise place.wrong(f"must be a table, got {table!r}")
@@ -59,7 +59,7 @@ def parsed(kind: type[T], table: Any, place: Place) -> T:
     return kind(**{key: _value(value, hints[key], place.at(key)) for key, value in table.items()})
 
 
-def _value(value: Any, kind: Any, place: Place) -> Any:
+def _value(value: Any, kind: Any, place: TomlPlace) -> Any:
     if get_origin(kind) is UnionType or type(None) in get_args(kind):
         kind = next(option for option in get_args(kind) if option is not type(None))
     origin = get_origin(kind)

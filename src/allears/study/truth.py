@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import Any
 
 from allears.study import seeded
-from allears.study.blocks import SIDES, TIE, Choice, Free, Likert, Preference, Question
+from allears.study.blocks import SIDES, TIE, ChoiceQuestion, Free, Likert, Preference, Question
 from allears.study.design import Design
 from allears.study.units import Unit
 
@@ -50,7 +50,7 @@ class Truth:
                 found[question.key] = self._scale(question, unit, _system(unit, 0), rater, attentive)
             elif isinstance(question, Preference):
                 found[question.key] = self._better(question, unit, order, rater, attentive)
-            elif isinstance(question, Choice):
+            elif isinstance(question, ChoiceQuestion):
                 found |= self._option(question, unit, rater, attentive)
             else:
                 found[question.key] = _words(question)
@@ -81,7 +81,7 @@ class Truth:
             return TIE
         return SIDES[0] if one > other else SIDES[1]
 
-    def _option(self, question: Choice, unit: Unit, rater: str, attentive: bool) -> dict[str, Any]:
+    def _option(self, question: ChoiceQuestion, unit: Unit, rater: str, attentive: bool) -> dict[str, Any]:
         words = (unit.item, question.key) if attentive else (rater, unit.key, question.key)
         option = question.options[self._below(len(question.options), *words)]
         return {question.key: option.key} | (

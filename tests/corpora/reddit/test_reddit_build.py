@@ -15,7 +15,7 @@ from transcription import transcribe
 from allears.conversation import Conversation, Role
 from allears.corpora import corpus, read
 from allears.corpora.files import Source, lines
-from allears.corpora.reddit.build import Report, build
+from allears.corpora.reddit.build import BuildReport, build
 from allears.corpora.reddit.options import Options
 from allears.errors import AllearsError
 
@@ -37,7 +37,7 @@ COMMENTS = [
 
 def built(
     folder: Path, comments: list[Any], posts: list[Any], **choices: Any
-) -> tuple[Report, dict[str, Conversation]]:
+) -> tuple[BuildReport, dict[str, Conversation]]:
     choices = {"hash_authors": False, "orphans": "keep"} | choices
     options = Options(
         comments=(write(folder / "RC.zst", comments),),
@@ -63,7 +63,7 @@ def personas(talks: dict[str, Conversation]) -> dict[str, list[str]]:
     return {who: list(persona.texts) for talk in talks.values() for who, persona in talk.personas.items()}
 
 
-def removed(report: Report) -> dict[str, int]:
+def removed(report: BuildReport) -> dict[str, int]:
     return {rule.name: rule.removed for rule in report.rules}
 
 

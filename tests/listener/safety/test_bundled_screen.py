@@ -20,7 +20,7 @@ from allears.listener.listener import Listener
 from allears.models.reader.saved import ReaderCard, TorchReader, build
 from allears.models.selection.saved import TorchSelector
 from allears.nn.encoder import Encoder
-from allears.nn.low_rank import Addition, plain_weights, train_at_rank
+from allears.nn.low_rank import LowRankAddition, plain_weights, train_at_rank
 from allears.nn.stored_matrices import begin_as_stored, in_float, layer_of
 from allears.runtime.bundle import BundleCard
 from allears.runtime.changed_weights import changed_weights
@@ -111,7 +111,7 @@ def test_what_was_learned_at_the_rank_is_stored_without_a_loss(run: TorchSelecto
     train_at_rank(encoder, 2)
     generator = torch.Generator().manual_seed(4)
     for module in encoder.modules():
-        if isinstance(module, Addition):
+        if isinstance(module, LowRankAddition):
             module.up.data += 0.05 * torch.randn(module.up.shape, generator=generator)
     reader = reader_on(plain(encoder), tuned)
     add_screen(tmp_path / "bundle", reader, rank=2)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from allears.personas.contradiction import contradiction
 from allears.personas.plain import plain_words, stem
-from allears.personas.slots import Claim, claims
+from allears.personas.slots import SlotClaim, claims
 
 OPPOSED = [
     # likes and dislikes
@@ -187,5 +187,8 @@ def test_inflected_forms_share_a_stem(forms: tuple[str, ...]):
 
 
 def test_a_sentence_may_claim_several_things():
-    assert set(claims("I work at a bakery.")) == {Claim("employer", "bakeri"), Claim("employment", "working")}
+    assert set(claims("I work at a bakery.")) == {
+        SlotClaim("employer", "bakeri"),
+        SlotClaim("employment", "working"),
+    }
     assert claims("It rained all day.") == ()

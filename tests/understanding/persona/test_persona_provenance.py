@@ -11,7 +11,13 @@ import pytest
 from allears.conversation import Conversation, PersonaSentence, Role, Turn
 from allears.models.extractor.loading import load_extractor
 from allears.personas.copying import CopyingExtractor
-from allears.personas.provenance import Doubt, extract_persona, in_latin_letters, sift, turns_by_person
+from allears.personas.provenance import (
+    ExtractionDoubt,
+    extract_persona,
+    in_latin_letters,
+    sift,
+    turns_by_person,
+)
 
 
 class Scripted:
@@ -25,7 +31,7 @@ class Scripted:
         return [self.answers.get(utterance, ()) for utterance in utterances]
 
 
-def doubt(sentence: str, source: str) -> Doubt | None:
+def doubt(sentence: str, source: str) -> ExtractionDoubt | None:
     found = sift([sentence], 1, source)
     return found.dropped[0].doubt if found.dropped else None
 
@@ -49,15 +55,17 @@ def test_what_a_turn_says_is_kept(sentence: str, source: str):
 @pytest.mark.parametrize(
     ("sentence", "source", "why"),
     [
-        ("I am a plumber.", "My pipes are broken.", Doubt.NEVER_SAID),
-        ("I have a red car and a boat.", "I have a red car.", Doubt.NEVER_SAID),
-        ("You have a goat.", "You have a goat, right?", Doubt.NOT_THEIRS),
-        ("I like rain.", "I don't like rain.", Doubt.OPPOSITE),
-        ("I am into cars.", "Hi. I'm not into cars.", Doubt.OPPOSITE),
-        ("I smoke.", "I used to smoke.", Doubt.OPPOSITE),
+        ("I am a plumber.", "My pipes are broken.", ExtractionDoubt.NEVER_SAID),
+        ("I have a red car and a boat.", "I have a red car.", ExtractionDoubt.NEVER_SAID),
+        ("You have a goat.", "You have a goat, right?", ExtractionDoubt.NOT_THEIRS),
+        ("I like rain.", "I don't like rain.", ExtractionDoubt.OPPOSITE),
+        ("I am into cars.", "Hi. I'm not into cars.", ExtractionDoubt.OPPOSITE),
+        ("I smoke.", "I used to smoke.", ExtractionDoubt.OPPOSITE),
     ],
 )
-def test_what_a_turn_does_not_say_is_dropped_with_the_reason(sentence: str, source: str, why: Doubt):
+def test_what_a_turn_does_not_say_is_dropped_with_the_reason(
+    sentence: str, source: str, why: ExtractionDoubt
+):
     assert doubt(sentence, source) is why
 
 

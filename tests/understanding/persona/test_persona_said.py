@@ -11,7 +11,7 @@ import pytest
 
 from allears.conversation import Role
 from allears.errors import AllearsError
-from allears.personas.said import Said, conversations_in, read_said
+from allears.personas.said import SourceText, conversations_in, read_said
 
 
 def record(name: str = "a", speaker: str = "seeker", **more: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def record(name: str = "a", speaker: str = "seeker", **more: Any) -> dict[str, A
 
 
 def test_plain_text_is_one_conversation_in_which_the_seeker_speaks_line_by_line():
-    (talk,) = conversations_in(Said("I sing.\n\n  You? \r\n", "-"))
+    (talk,) = conversations_in(SourceText("I sing.\n\n  You? \r\n", "-"))
     assert [(turn.speaker, turn.text) for turn in talk.turns] == [
         (Role.SEEKER, "I sing."),
         (Role.SEEKER, "You?"),
@@ -29,9 +29,9 @@ def test_plain_text_is_one_conversation_in_which_the_seeker_speaks_line_by_line(
 def test_conversations_come_as_an_object_a_list_or_lines():
     for text in (json.dumps(record(), indent=2), json.dumps([record()]), json.dumps(record()) + "\n\n"):
         for name in ("talk.json", "talk.jsonl", "-"):
-            assert [talk.id for talk in conversations_in(Said(text, name))] == ["a"]
+            assert [talk.id for talk in conversations_in(SourceText(text, name))] == ["a"]
     lines = "\n".join(json.dumps(record(name)) for name in "ab")
-    assert [talk.id for talk in conversations_in(Said(lines, "t.jsonl.gz"))] == ["a", "b"]
+    assert [talk.id for talk in conversations_in(SourceText(lines, "t.jsonl.gz"))] == ["a", "b"]
 
 
 def test_a_packed_file_is_read(tmp_path: Path):
@@ -56,7 +56,7 @@ def test_a_packed_file_is_read(tmp_path: Path):
 )
 def test_what_cannot_be_read_is_one_sentence(text: str, name: str, sentence: str):
     with pytest.raises(AllearsError) as error:
-        conversations_in(Said(text, name))
+        conversations_in(SourceText(text, name))
     assert sentence in str(error.value)
 
 

@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_learns_what_is_told(made: Path):
-    fresh, learned = teacher.Teacher.from_base(str(made / "base")), teacher.load(made / "run")
+    fresh, learned = teacher.PersonaTeacher.from_base(str(made / "base")), teacher.load(made / "run")
     tellings = msc_tellings("train", made / "data")[:16]
     assert learned.loss(tellings).item() < 0.5 * fresh.loss(tellings).item()
 

@@ -53,7 +53,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 @dataclass(slots=True)
-class Report:
+class BuildReport:
     """What a build did: lines that could not be read, and what each rule removed."""
 
     options: Options
@@ -66,13 +66,13 @@ class Report:
         return sum(self.conversations.values())
 
 
-def build(options: Options, on_progress: OnProgress = silent) -> Report:
+def build(options: Options, on_progress: OnProgress = silent) -> BuildReport:
     """Build the corpus `options` ask for. Interrupted, the same call goes on after the last finished file."""
     from allears.corpora.reddit.output import write_corpus
 
     options.check()
     key = salt() if options.hash_authors else None
-    report = Report(options)
+    report = BuildReport(options)
     with _disk_errors(options.out), _rare_collections():
         options.work.mkdir(mode=0o700, exist_ok=True)
         with open_engine(
@@ -90,7 +90,7 @@ def build(options: Options, on_progress: OnProgress = silent) -> Report:
 
 
 def _read_files(
-    engine: Engine, options: Options, key: bytes | None, report: Report, on_progress: OnProgress
+    engine: Engine, options: Options, key: bytes | None, report: BuildReport, on_progress: OnProgress
 ) -> None:
     use = functions(masked=options.mask, tagger_name=options.tagger)
     given = [(path, False) for path in options.comments] + [(path, True) for path in options.submissions]
@@ -183,7 +183,7 @@ def _file_key(path: Path, submissions: bool, options: Options, key: bytes | None
 STEPS = ("threads", "roots", "conversations", "personas", "selection")
 
 
-def _select(engine: Engine, options: Options, report: Report, on_progress: OnProgress) -> None:
+def _select(engine: Engine, options: Options, report: BuildReport, on_progress: OnProgress) -> None:
     """The paper's section 3 on all records; leaves `kept.parquet` and `personas.parquet` in the work folder."""
 
     def step(name: str) -> None:

@@ -54,7 +54,7 @@ _WITHOUT_APOSTROPHE = {
 _NOUN_LEFT, _OTHER_LEFT, _VERB_LEFT = range(3)
 
 
-class Word(NamedTuple):
+class TaggedWord(NamedTuple):
     """What the lexicon knows: is a word a noun or adjective ("n") or not ("-"), everywhere (one sign) or after
     each of the three kinds of left neighbour (three signs)? May it be a verb? Has it content?"""
 
@@ -130,7 +130,7 @@ def unknown_pattern(word: str) -> str:
 
 
 @cache
-def _lexicon() -> dict[str, Word]:
+def _lexicon() -> dict[str, TaggedWord]:
     """`lexicon.txt`: sections headed by a line in brackets, words parted by spaces."""
     text = files("allears.corpora.reddit").joinpath("lexicon.txt").read_text(encoding="utf-8")
     sections: dict[str, list[str]] = {}
@@ -142,11 +142,13 @@ def _lexicon() -> dict[str, Word]:
             sections.setdefault(name, []).extend(line.split())
     verbs, stop = frozenset(sections.pop("verbs")), frozenset(sections.pop("stop"))
     found = {
-        word: Word(signs[0] if len(set(signs)) == 1 else signs, word in verbs, word not in stop)
+        word: TaggedWord(signs[0] if len(set(signs)) == 1 else signs, word in verbs, word not in stop)
         for signs, words in sections.items()
         for word in words
     }
-    unseen = {word: Word(unknown_pattern(word), verb=False, content=False) for word in stop - found.keys()}
+    unseen = {
+        word: TaggedWord(unknown_pattern(word), verb=False, content=False) for word in stop - found.keys()
+    }
     return found | unseen
 
 

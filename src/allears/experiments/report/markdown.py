@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from allears.experiments.report.pages import PAPERS, SMALL_WARNING, Front, Page, Table, _time
+from allears.experiments.report.pages import PAPERS, SMALL_WARNING, Front, ReportPage, ReportTable, _time
 
 MADE = "<!-- made by `allears experiment report`; do not edit: `allears experiment verify` compares it -->"
 
 
-def page_markdown(page: Page) -> str:
+def page_markdown(page: ReportPage) -> str:
     experiment, result = page.experiment, page.result
     lines = [MADE, "", f"# {experiment.title}", "", experiment.question, ""]
     lines += [f"*{PAPERS[experiment.paper]}.*", ""] if experiment.paper in PAPERS else []
@@ -66,7 +66,7 @@ def front_markdown(front: Front) -> str:
         lines += [f"- {_safe(each.claim.text)}: {_safe(each.discussion)}" for each in front.discussed]
         lines.append("")
     lines += ["## All tables and figures", ""]
-    linked = Table(
+    linked = ReportTable(
         front.contents.heading,
         tuple((f"[{row[0]}]({row[0]}.md)", *map(_safe, row[1:])) for row in front.contents.rows),
     )
@@ -77,7 +77,7 @@ def front_markdown(front: Front) -> str:
     return "\n".join(lines)
 
 
-def _table(table: Table, *, safe: bool = False) -> list[str]:
+def _table(table: ReportTable, *, safe: bool = False) -> list[str]:
     clean = (lambda text: text) if safe else _safe
     head = "| " + " | ".join(map(_safe, table.heading)) + " |"
     rule = "| " + " | ".join("---" for _ in table.heading) + " |"

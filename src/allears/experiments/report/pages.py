@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from allears.experiments.contract import Cell, Experiment, Plan, Result
 from allears.experiments.runner import command_of
 from allears.experiments.setting import Setting
-from allears.experiments.verdicts import Verdict, Word, verdicts
+from allears.experiments.verdicts import Verdict, VerdictWord, verdicts
 
 SMALL_WARNING = (
     "Small run: tiny models with fresh weights, a few sentences, four steps of training. It shows that every number "
@@ -23,17 +23,20 @@ PAPERS = {
 }
 
 
+HELD = (VerdictWord.HELD, VerdictWord.LEANS, VerdictWord.BARE)  # of a claim, more or less plainly
+
+
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     experiment: Experiment
     result: Result | None
-    tables: tuple[Table, ...]
+    tables: tuple[ReportTable, ...]
     empty: tuple[tuple[str, str], ...]  # which cells are empty, and why
     verdicts: tuple[Verdict, ...]
     commands: tuple[str, ...]
@@ -48,7 +51,7 @@ class Front:
     small: bool
     run: int  # how many were run
     verdicts: tuple[tuple[Experiment, Verdict], ...]
-    contents: Table
+    contents: ReportTable
 
     @property
     def discussed(self) -> list[Verdict]:
@@ -61,7 +64,7 @@ def number(value: float, decimals: int) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{decimals}f}"
 
 
-def build_page(experiment: Experiment, result: Result | None, picture: str = "") -> Page:
+def build_page(experiment: Experiment, result: Result | None, picture: str = "") -> ReportPage:
     plan = experiment.plan(Setting(small=result is not None and result.small))
     columns = [*plan.columns]
     tables = tuple(
@@ -69,13 +72,13 @@ def build_page(experiment: Experiment, result: Result | None, picture: str = "")
         for column in columns
         if any((row, column) in plan.asks or (row, column) in experiment.published for row in plan.rows)
     )
-    return Page(
+    return ReportPage(
         experiment, result, tables, _empty(experiment, plan, result), tuple(verdicts(experiment, result)),
         _commands(experiment, result), _kept(plan, result), picture,
     )  # fmt: skip
 
 
-def _column_table(experiment: Experiment, plan: Plan, column: str, result: Result | None) -> Table:
+def _column_table(experiment: Experiment, plan: Plan, column: str, result: Result | None) -> ReportTable:
     """Ours, published and the difference of one column."""
     places = [(row, column) for row in plan.rows]
     published = any(place in experiment.published for place in places)
@@ -95,7 +98,7 @@ def _column_table(experiment: Experiment, plan: Plan, column: str, result: Resul
         if place not in plan.asks and place not in experiment.published:
             continue
         rows.append(_row(experiment, place, result, published=published, texts=texts))
-    return Table(heading, tuple(rows))
+    return ReportTable(heading, tuple(rows))
 
 
 def _row(
@@ -170,9 +173,9 @@ def _commands(experiment: Experiment, result: Result | None) -> tuple[str, ...]:
 def build_front(experiments: Sequence[Experiment], results: Mapping[str, Result]) -> Front:
     found = [(each, verdict) for each in experiments for verdict in verdicts(each, results.get(each.name))]
     judged = sorted(
-        found, key=lambda pair: list(Word).index(pair[1].word)
+        found, key=lambda pair: list(VerdictWord).index(pair[1].word)
     )  # what held first, what was not run last
-    counts = {word: sum(verdict.word is word for _, verdict in judged) for word in Word}
+    counts = {word: sum(verdict.word is word for _, verdict in judged) for word in VerdictWord}
     run = [results[each.name] for each in experiments if each.name in results]
     filled = sum(cell.value is not None for result in run for cell in result.cells.values())
     asked = sum(len(result.cells) for result in run)
@@ -185,12 +188,12 @@ def build_front(experiments: Sequence[Experiment], results: Mapping[str, Result]
     badge = (
         "results: small run"
         if small
-        else f"claims: {sum(counts[word] for word in (Word.HELD, Word.LEANS, Word.BARE))} of {len(judged)} held"
+        else f"claims: {sum(counts[word] for word in HELD)} of {len(judged)} held"
     )
     return Front(summary, badge, small, len(run), tuple(judged), _contents(experiments, results))
 
 
-def _contents(experiments: Sequence[Experiment], results: Mapping[str, Result]) -> Table:
+def _contents(experiments: Sequence[Experiment], results: Mapping[str, Result]) -> ReportTable:
     rows = []
     for each in experiments:
         result = results.get(each.name)
@@ -202,7 +205,7 @@ def _contents(experiments: Sequence[Experiment], results: Mapping[str, Result]) 
             (each.name, each.title, each.question, filled, _time(result.seconds) if result else "",
              result.hardware if result else "")
         )  # fmt: skip
-    return Table(("experiment", "where", "what it asks", "cells", "time", "hardware"), tuple(rows))
+    return ReportTable(("experiment", "where", "what it asks", "cells", "time", "hardware"), tuple(rows))
 
 
 def _time(seconds: float) -> str:

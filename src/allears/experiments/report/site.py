@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from allears.experiments.report.pages import PAPERS, SMALL_WARNING, Front, Page, Table, _time
+from allears.experiments.report.pages import PAPERS, SMALL_WARNING, Front, ReportPage, ReportTable, _time
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #222; --quiet: #666; --line: #ddd; --warn: #b3541e; }
@@ -19,7 +19,7 @@ img { max-width: 100%; background: white; } pre { overflow-x: auto; }
 """
 
 
-def page_html(page: Page) -> str:
+def page_html(page: ReportPage) -> str:
     experiment, result = page.experiment, page.result
     parts = ['<p><a href="index.html">all tables</a></p>', f"<h1>{escape(experiment.title)}</h1>"]
     parts += [f"<p>{escape(experiment.question)}</p>"]
@@ -99,7 +99,7 @@ def badge_svg(front: Front) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.heading)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows

@@ -18,7 +18,8 @@ from allears.listener.contract import ANSWERED, Proposal, Request
 from allears.listener.wording import implied, stems
 from allears.progress import Watch, unwatched
 from allears.runtime import nearest
-from allears.runtime.onnx_selector import OnnxSelector, Text
+from allears.runtime.onnx_encoder import EncodedText
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 
 NEAREST = 3  # kinds of messages whose answers are proposed
@@ -51,7 +52,7 @@ class AnsweredProposer:
         self.group_of = np.repeat(np.arange(len(groups)), sizes)
         self.moods = np.array([list(MOODS).index(group.mood) for group in groups])
 
-    def nearness(self, texts: Sequence[Text]) -> Floats:
+    def nearness(self, texts: Sequence[EncodedText]) -> Floats:
         """[2, M]: the cosines of every message to the conversation and to the last message, as the encoder saw them."""
         found: Floats = nearest.products(unit(np.array([text.vector for text in texts])), self.vectors)
         return found

@@ -54,7 +54,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OccasionMatch:
     """An occasion found in a message, with what its phrase caught and how much of the message it is."""
 
     occasion: Occasion
@@ -83,7 +83,7 @@ def answers(turns: Sequence[Turn], stage: str, good: float, seed: int = 0) -> li
     return found
 
 
-def occasions_in(message: str, good: float = 0.5) -> list[Told]:
+def occasions_in(message: str, good: float = 0.5) -> list[OccasionMatch]:
     """What a message tells, the most telling first; `good`: how likely it is something good."""
     whole = _plain(message)
     sentences = [(_plain(sentence), sentence.endswith("?")) for sentence in _SENTENCE.findall(message)]
@@ -105,7 +105,7 @@ def _may_match(phrase: str, text: str) -> bool:
 
 def _matches(
     occasion: Occasion, phrases: Sequence[str], sentences: Sequence[tuple[str, bool]]
-) -> Iterator[Told]:
+) -> Iterator[OccasionMatch]:
     """`sentences`: each with whether it asks."""
     for phrase in phrases:
         for sentence, asks in sentences:
@@ -115,7 +115,7 @@ def _matches(
             if not occasion.loose and (asks or _UNREAL.search(sentence[: match.start()])):
                 continue
             caught = {name: text for name, text in match.groupdict().items() if text}
-            yield Told(occasion, caught, match.end() - match.start())
+            yield OccasionMatch(occasion, caught, match.end() - match.start())
 
 
 def _plain(text: str) -> str:

@@ -35,7 +35,7 @@ class TeacherCard:
     kind: str = KIND
 
 
-class Teacher:
+class PersonaTeacher:
     """A language model with its tokenizer, on any torch device."""
 
     def __init__(self, model: nn.Module, tokenizer: Any, card: TeacherCard, *, device: str = "cpu"):
@@ -43,7 +43,7 @@ class Teacher:
         self.end: int = tokenizer.end
 
     @classmethod
-    def from_base(cls, name: str, device: str = "cpu") -> Teacher:
+    def from_base(cls, name: str, device: str = "cpu") -> PersonaTeacher:
         return cls(load_language_model(name), load_chat_tokenizer(name), TeacherCard(name), device=device)
 
     def asked(self, utterances: Sequence[str]) -> list[list[int]]:
@@ -103,19 +103,19 @@ class Teacher:
         folder.mkdir(parents=True, exist_ok=True)
         card = {"base": self.card.base, "kind": KIND}
         write_text(folder / MODEL_FILE, json.dumps(card, indent=1) + "\n")
-        save_weights(folder / "model.safetensors", Weights(self.model))
+        save_weights(folder / "model.safetensors", TeacherWeights(self.model))
 
 
-def load(folder: Path | str, device: str = "cpu") -> Teacher:
+def load(folder: Path | str, device: str = "cpu") -> PersonaTeacher:
     """The teacher in a run folder (or in its `best/`)."""
     folder = best(folder)
     saved = saved_card(folder, KIND, "teacher; train one with recipes/persona-teacher.toml")
-    teacher = Teacher.from_base(saved["base"])
-    load_weights(folder / "model.safetensors", Weights(teacher.model))
-    return Teacher(teacher.model, teacher.tokenizer, teacher.card, device=device)
+    teacher = PersonaTeacher.from_base(saved["base"])
+    load_weights(folder / "model.safetensors", TeacherWeights(teacher.model))
+    return PersonaTeacher(teacher.model, teacher.tokenizer, teacher.card, device=device)
 
 
-class Weights(nn.Module):
+class TeacherWeights(nn.Module):
     """All that a language model learns, each weight once: an output that shares the words' vectors is the body's."""
 
     def __init__(self, model: Any):

@@ -29,7 +29,7 @@ Features = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class EmpatheticLayout:
     """How prompts are read: how much of them, with which emotions, and what else is shown."""
 
     limits: Limits
@@ -47,7 +47,7 @@ class EmpatheticDataset(LengthBatches):
         self,
         examples: Sequence[GenerationExample],
         tokenizer: Tokenizer,
-        layout: Layout,
+        layout: EmpatheticLayout,
         *,
         beside: Features | None = None,
         noise: Features | None = None,
@@ -108,7 +108,7 @@ class EmpatheticDataset(LengthBatches):
         return Inputs(ids, mask.long(), segments)
 
 
-def _contexts(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: Layout) -> list[Row]:
+def _contexts(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: EmpatheticLayout) -> list[Row]:
     shown = [prompt.turns[-layout.context_turns :] for prompt in prompts]
     front = [()] * len(prompts) if layout.prepend is None else layout.prepend.labels_of(prompts)
     texts = {turn.text: None for turns in shown for turn in turns} | {
@@ -127,7 +127,7 @@ def _contexts(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: Layout) -
     return found
 
 
-def _personas(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: Layout) -> list[Row]:
+def _personas(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: EmpatheticLayout) -> list[Row]:
     if not layout.persona:
         return [([], [])] * len(prompts)
     limits = layout.limits

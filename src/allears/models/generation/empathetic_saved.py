@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from allears.errors import AllearsError
-from allears.models.generation.empathetic_data import EMOTION_SETS, Layout
+from allears.models.generation.empathetic_data import EMOTION_SETS, EmpatheticLayout
 from allears.models.generation.prepend import Prepend
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.weights import load_weights, save_weights, write_text
@@ -47,10 +47,12 @@ class EmpatheticCard:
     beside: str = ""  # the bundle of a frozen encoder that reads beside the model
     kind: str = KIND
 
-    def layout(self, prepend: Prepend | None = None) -> Layout:
+    def layout(self, prepend: Prepend | None = None) -> EmpatheticLayout:
         persona = getattr(empathetic_class(self.name), "reads_persona", False)
         wanted = self.options.get("persona", persona) not in (False, "none")
-        return Layout(self.limits, self.emotions, self.context_turns, bool(persona) and wanted, prepend)
+        return EmpatheticLayout(
+            self.limits, self.emotions, self.context_turns, bool(persona) and wanted, prepend
+        )
 
 
 def empathetic_class(name: str) -> type[Any]:

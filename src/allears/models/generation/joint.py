@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from allears.models.generation.writer import Memory, Writes
+from allears.models.generation.writer import EncoderMemory, Writes
 from allears.nn.inputs import Inputs
 from allears.runtime.prompt_layout import PersonaPlace
 
@@ -22,5 +22,5 @@ class Joint(nn.Module):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
-    def read(self, context: Inputs, persona: Inputs | None = None) -> Memory:
-        return Memory(self.encoder(context), context.ids * context.mask, context.mask)
+    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
+        return EncoderMemory(self.encoder(context), context.ids * context.mask, context.mask)

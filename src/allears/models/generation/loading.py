@@ -20,7 +20,7 @@ from allears.runtime.smollm2 import SMOLLM2_FOLDER, open_smollm2
 from allears.runtime.voice_card import has_voice
 
 if TYPE_CHECKING:
-    from allears.runtime.onnx_selector import OnnxEncoder
+    from allears.runtime.onnx_encoder import OnnxEncoder
     from allears.text.tokenizer import WordPiece
 
 DEFAULT = "default"

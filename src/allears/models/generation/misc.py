@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from allears.models.generation.mental_states import mental_source
 from allears.models.generation.pal import attended
-from allears.models.generation.writer import Memory, Writes
+from allears.models.generation.writer import EncoderMemory, Writes
 from allears.nn.inputs import Inputs
 from allears.nn.rows import spread
 from allears.runtime.generator import STRATEGIES, Prompt
@@ -48,20 +48,20 @@ class MISC(nn.Module):
         found = self.source(prompts)
         return [replace(prompt, persona=states) for prompt, states in zip(prompts, found, strict=True)]
 
-    def read(self, context: Inputs, persona: Inputs | None = None) -> Memory:
+    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
         return self.read_choosing(context, persona)[0]
 
-    def read_choosing(self, context: Inputs, persona: Inputs | None = None) -> tuple[Memory, Tensor]:
+    def read_choosing(self, context: Inputs, persona: Inputs | None = None) -> tuple[EncoderMemory, Tensor]:
         """What the decoder reads, and the logits [B, 8] of the strategies that are mixed into it."""
         dialogue = self.encoder(context)
         choice = self.choice(dialogue[:, 0])
         mixture = (choice.softmax(-1) @ self.codebook.weight).unsqueeze(1)  # g [B, 1, d]
         ids = context.ids * context.mask
         if persona is None:
-            return Memory(dialogue + mixture, ids, context.mask), choice
+            return EncoderMemory(dialogue + mixture, ids, context.mask), choice
         states = self._encode(persona)
         mental = self.mental_norm(states + attended(states, dialogue, context.mask))
-        memory = Memory(
+        memory = EncoderMemory(
             torch.cat([F.pad(dialogue, (0, 0, 0, 1)), mental * persona.mask.unsqueeze(-1)], 1) + mixture,
             torch.cat([F.pad(ids, (0, 1)), persona.ids * persona.mask], 1),
             # an empty place between the two, as in PAL

@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.generation.writer import Memory, Writes
+from allears.models.generation.writer import EncoderMemory, Writes
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import masked_softmax
 from allears.nn.rows import spread
@@ -45,13 +45,13 @@ class PAL(nn.Module):
         self.dialogue_norm, self.persona_norm = nn.LayerNorm(encoder.size), nn.LayerNorm(encoder.size)
         self.weights = nn.Parameter(torch.zeros(3))  # w
 
-    def read(self, context: Inputs, persona: Inputs | None = None) -> Memory:
+    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
         if persona is None:
-            return Memory(self.encoder(context), context.ids * context.mask, context.mask)
+            return EncoderMemory(self.encoder(context), context.ids * context.mask, context.mask)
         dialogue, known = self.encoder(context), self._encode_known(persona)  # (1)
         return self.mix(dialogue, known, context, persona)
 
-    def branches(self, context: Inputs, persona: Inputs) -> tuple[Memory, Memory]:
+    def branches(self, context: Inputs, persona: Inputs) -> tuple[EncoderMemory, EncoderMemory]:
         """What the decoder reads with the persona and without, of the same shape; everything is encoded once."""
         dialogue, known = self.encoder(context), self._encode_known(persona)
         nobody = Inputs(persona.ids, torch.zeros_like(persona.mask), persona.segments)
@@ -64,7 +64,7 @@ class PAL(nn.Module):
         states = self.encoder(persona[real] if real.any() else persona[:1])
         return spread(states[: int(real.sum())], real)
 
-    def mix(self, dialogue: Tensor, known: Tensor, context: Inputs, persona: Inputs) -> Memory:
+    def mix(self, dialogue: Tensor, known: Tensor, context: Inputs, persona: Inputs) -> EncoderMemory:
         """H_final of states [B, n, d] and [B, m, d]. A row whose persona is all padding is not changed by it."""
         hat_d = self.dialogue_norm(dialogue + attended(dialogue, known, persona.mask))  # (2)
         hat_p = self.persona_norm(known + attended(known, dialogue, context.mask))  # (3)
@@ -75,9 +75,9 @@ class PAL(nn.Module):
         ids, persona_ids = context.ids * context.mask, persona.ids * persona.mask
         if self.mixture == "aligned":
             longer = context.mask.shape[1] - persona.mask.shape[1]  # a negative padding cuts
-            return Memory(of_dialogue + F.pad(of_persona, (0, 0, 0, longer)), ids, context.mask)
+            return EncoderMemory(of_dialogue + F.pad(of_persona, (0, 0, 0, longer)), ids, context.mask)
         # an empty place between the two: what stands before the first persona token is the same with every padding
-        return Memory(
+        return EncoderMemory(
             torch.cat([F.pad(of_dialogue, (0, 0, 0, 1)), of_persona], 1),
             torch.cat([F.pad(ids, (0, 1)), persona_ids], 1),
             torch.cat([F.pad(context.mask, (0, 1)), persona.mask], 1),

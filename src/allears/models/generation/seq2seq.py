@@ -19,7 +19,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.utils import logging
 
 from allears.errors import AllearsError
-from allears.models.generation.writer import Memory, Scored, Writes
+from allears.models.generation.writer import EncoderMemory, Scored, Writes
 from allears.nn.inputs import Inputs
 from allears.runtime.generator import STRATEGIES
 
@@ -58,7 +58,7 @@ class PretrainedDecoder(Writes):
     def table(self, encoder: nn.Module) -> Tensor:
         return torch.empty(0)  # it has its own
 
-    def begin(self, memory: Memory, table: Tensor) -> tuple[Tensor, ...]:
+    def begin(self, memory: EncoderMemory, table: Tensor) -> tuple[Tensor, ...]:
         return (memory.states, memory.mask)
 
     def step(
@@ -77,7 +77,7 @@ class PretrainedDecoder(Writes):
         ]
         return output.logits[:, -1].float().log_softmax(-1), (states, mask, *grown)
 
-    def likelihood(self, targets: Tensor, memory: Memory, table: Tensor) -> Scored:
+    def likelihood(self, targets: Tensor, memory: EncoderMemory, table: Tensor) -> Scored:
         before = F.pad(targets[:, :-1], (1, 0), value=self.start)
         logits = self._run(before, memory.states, memory.mask, None, use_cache=False).logits
         likely = logits.float().log_softmax(-1)  # whatever the rest is computed in

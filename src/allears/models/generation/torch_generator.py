@@ -21,7 +21,7 @@ from allears.decoding import (
 )
 from allears.models.generation.dataset import GenerationDataset
 from allears.models.generation.examples import GenerationExample
-from allears.models.generation.writer import GenerationModel, Memory
+from allears.models.generation.writer import EncoderMemory, GenerationModel
 from allears.nn.inputs import Inputs
 from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt, Seed
 from allears.runtime.replies import (
@@ -120,8 +120,8 @@ class TorchGenerator:
                 reorder=reorder,
             )
 
-    def branches(self, context: Inputs, persona: Inputs) -> tuple[Memory, Memory]:
-        found: tuple[Memory, Memory] = self.model.branches(context, persona)  # type: ignore[attr-defined]
+    def branches(self, context: Inputs, persona: Inputs) -> tuple[EncoderMemory, EncoderMemory]:
+        found: tuple[EncoderMemory, EncoderMemory] = self.model.branches(context, persona)  # type: ignore[attr-defined]
         return found
 
     @torch.inference_mode()

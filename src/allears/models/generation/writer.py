@@ -19,7 +19,7 @@ from allears.runtime.generator import STRATEGIES
 from allears.runtime.prompt_layout import PersonaPlace
 
 
-class Memory(NamedTuple):
+class EncoderMemory(NamedTuple):
     """What a decoder reads: states [B, S, d], the tokens that they stand for and their mask [B, S]."""
 
     states: Tensor
@@ -45,7 +45,7 @@ class Writes(nn.Module, ABC):
         """The words' vectors, made once for many steps; whatever the other methods want of them."""
 
     @abstractmethod
-    def begin(self, memory: Memory, table: Tensor) -> tuple[Tensor, ...]:
+    def begin(self, memory: EncoderMemory, table: Tensor) -> tuple[Tensor, ...]:
         """The state before anything is written: tensors, batch first."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Writes(nn.Module, ABC):
         """log P [B, V] after one more token [B]."""
 
     @abstractmethod
-    def likelihood(self, targets: Tensor, memory: Memory, table: Tensor) -> Scored:
+    def likelihood(self, targets: Tensor, memory: EncoderMemory, table: Tensor) -> Scored:
         """Of targets [B, T], each after those before it (eq. 5: the strategy first, where there is one)."""
 
     @property
@@ -70,7 +70,7 @@ class GenerationModel(Protocol):
     encoder: Any
     decoder: Writes
 
-    def read(self, context: Inputs, persona: Inputs | None = None) -> Memory: ...
+    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory: ...
 
 
 class SmallDecoder(Writes):
@@ -113,7 +113,7 @@ class SmallDecoder(Writes):
         words = encoder_words(encoder).detach() if self.own is None else self.own.weight
         return torch.cat([words, self.strategies.weight])
 
-    def begin(self, memory: Memory, table: Tensor) -> DecoderState:
+    def begin(self, memory: EncoderMemory, table: Tensor) -> DecoderState:
         return self.decoder.start(*memory, table)
 
     def step(
@@ -121,7 +121,7 @@ class SmallDecoder(Writes):
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         return self.decoder.step(tokens, DecoderState(*state), table)
 
-    def likelihood(self, targets: Tensor, memory: Memory, table: Tensor) -> Scored:
+    def likelihood(self, targets: Tensor, memory: EncoderMemory, table: Tensor) -> Scored:
         before = F.pad(targets[:, :-1], (1, 0), value=self.start)
         found, _ = self.decoder.distribution(before, self.begin(memory, table), table)
         return Scored(self.decoder.chosen(found, targets, memory.ids), found.words.mean(-1))

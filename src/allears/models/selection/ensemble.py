@@ -27,7 +27,7 @@ class EncodedByEach:
         return len(self.members[0])
 
 
-class Ensemble:
+class SelectorEnsemble:
     def __init__(self, members: Sequence[Selector]):
         if not members:
             raise AllearsError("an ensemble needs at least one model")

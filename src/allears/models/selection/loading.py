@@ -8,7 +8,7 @@ from typing import Any
 
 from allears.errors import AllearsError
 from allears.models.runs import load_run
-from allears.models.selection.ensemble import Ensemble
+from allears.models.selection.ensemble import SelectorEnsemble
 from allears.runtime.bundle import DEFAULT, default_bundle
 
 
@@ -20,7 +20,9 @@ def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: i
     """
     if "+" in str(name) and not Path(name).exists():
         parts = str(name).split("+")
-        return Ensemble([load_selector(part, device, persona_sentences=persona_sentences) for part in parts])
+        return SelectorEnsemble(
+            [load_selector(part, device, persona_sentences=persona_sentences) for part in parts]
+        )
     folder = default_bundle() if str(name) == DEFAULT else Path(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")

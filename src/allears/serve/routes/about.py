@@ -16,7 +16,7 @@ from allears.serve.routes import Person, Serving, problems
 from allears.serve.routes.compare import LARGEST_ALPHA, MOST_COLUMNS
 from allears.serve.settings import LONGEST_MESSAGE
 from allears.serve.shapes import LONGEST_OWN_SENTENCE, LONGEST_SENTENCE, LONGEST_TITLE, MOST_OWN_SENTENCES
-from allears.serve.voices import Voice
+from allears.serve.voices import ServedVoice
 
 router = APIRouter(prefix="/api", tags=["about"])
 
@@ -48,7 +48,7 @@ class VoiceOut(BaseModel):
     leaves_machine: bool = Field(description="Whether what you say is sent elsewhere to be answered.")
 
     @classmethod
-    def of(cls, voice: Voice, *, default: bool) -> VoiceOut:
+    def of(cls, voice: ServedVoice, *, default: bool) -> VoiceOut:
         return cls(
             name=voice.name,
             title=voice.title,

@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 
 from allears.serve.routes import ConversationId, Person, RequestKey, Serving, problems
 from allears.serve.shapes import MessageIn, ReplyOut
-from allears.serve.talk import Told
+from allears.serve.talk import StoredReply
 
 router = APIRouter(prefix="/api/conversations/{conversation}", tags=["messages"])
 
@@ -70,11 +70,11 @@ def _wants_events(accept: str) -> bool:
     return any(kind.partition(";")[0].strip().lower() == EVENT_STREAM for kind in accept.split(","))
 
 
-def _stream(told: Told) -> StreamingResponse:
+def _stream(told: StoredReply) -> StreamingResponse:
     return StreamingResponse(_events(told), media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
 
-def _events(told: Told) -> Iterator[str]:
+def _events(told: StoredReply) -> Iterator[str]:
     for piece in told.pieces:
         yield event("piece", {"text": piece})
     yield event("reply", ReplyOut.of(told).model_dump(mode="json"))

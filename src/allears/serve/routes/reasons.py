@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from allears.conversation import PersonaSentence
 from allears.labels import ED_EMOTIONS
-from allears.listener.matching import Matched, Word
+from allears.listener.matching import Matched, MatchedWord
 from allears.serve.errors import NO_REASONS
 from allears.serve.routes import ConversationId, Person, Serving, problems
 from allears.serve.services import Services
@@ -153,7 +153,7 @@ def _in_short(turn: int, why: Mapping[str, Any]) -> ReplyReasons:
     )
 
 
-def _words(text: str, words: Sequence[Word]) -> list[WordOut]:
+def _words(text: str, words: Sequence[MatchedWord]) -> list[WordOut]:
     """Places in a text as a browser counts them: signs beyond the first 65,536 count twice."""
     return [
         WordOut(start=_utf16(text[: word.start]), end=_utf16(text[: word.end]), weight=word.weight)

@@ -12,28 +12,28 @@ from allears.metrics.significance import wilson_interval
 from allears.study.analysis.judgements import Judgement, by_unit
 from allears.study.analysis.means import holm, mean_with_sem, welch_t_test
 from allears.study.analysis.power import groups_needed
-from allears.study.analysis.render import Cell, Table, number, p_value, row
+from allears.study.analysis.render import Table, TableCell, number, p_value, row
 from allears.study.assignment import majority
-from allears.study.blocks import Choice, Likert, shown_label
+from allears.study.blocks import ChoiceQuestion, Likert, shown_label
 from allears.study.design import Design
 
 
 def annotation_tables(design: Design, rows: Sequence[Judgement]) -> list[Table]:
-    choices = [question for question in design.questions if isinstance(question, Choice)]
+    choices = [question for question in design.questions if isinstance(question, ChoiceQuestion)]
     valued = [question for question in choices if question.options[0].value is not None]
-    scales: list[Choice | Likert] = list(valued)
+    scales: list[ChoiceQuestion | Likert] = list(valued)
     if not design.systems:
         scales += [question for question in design.questions if isinstance(question, Likert)]
     tables = [_groups(design, rows, scales), *_group_tests(design, rows, scales)] if scales else []
     return tables + [_shares(design, rows, question) for question in choices if question not in valued]
 
 
-def unit_values(rows: Sequence[Judgement], question: Choice | Likert) -> dict[str, tuple[str, float]]:
+def unit_values(rows: Sequence[Judgement], question: ChoiceQuestion | Likert) -> dict[str, tuple[str, float]]:
     """Each unit's group and value: of a choice what the majority chose, and the mean where there is no majority; of a
     scale the mean."""
     numbers = (
         {option.key: float(option.value or 0) for option in question.options}
-        if isinstance(question, Choice)
+        if isinstance(question, ChoiceQuestion)
         else {}
     )
     found: dict[str, tuple[str, float]] = {}
@@ -55,7 +55,7 @@ def groups(design: Design, rows: Sequence[Judgement]) -> list[str]:
     return [name for name in names if name != control] + ([control] if control in names else [])
 
 
-def _groups(design: Design, rows: Sequence[Judgement], questions: Sequence[Choice | Likert]) -> Table:
+def _groups(design: Design, rows: Sequence[Judgement], questions: Sequence[ChoiceQuestion | Likert]) -> Table:
     names = groups(design, rows)
     found = []
     for question in questions:
@@ -77,7 +77,7 @@ def _groups(design: Design, rows: Sequence[Judgement], questions: Sequence[Choic
 
 
 def _group_tests(
-    design: Design, rows: Sequence[Judgement], questions: Sequence[Choice | Likert]
+    design: Design, rows: Sequence[Judgement], questions: Sequence[ChoiceQuestion | Likert]
 ) -> list[Table]:
     control = design.analysis.control
     names = [name for name in groups(design, rows) if name != control]
@@ -107,7 +107,7 @@ def _group_tests(
                 number(test.difference),
                 number(test.t),
                 p_value(test.p),
-                Cell(p_value(p), bold),
+                TableCell(p_value(p), bold),
                 more,
             )
         )
@@ -119,7 +119,7 @@ def _group_tests(
     return [Table("group-tests", "Groups against the control group", header, tuple(found), notes, words=2)]
 
 
-def _shares(design: Design, rows: Sequence[Judgement], question: Choice) -> Table:
+def _shares(design: Design, rows: Sequence[Judgement], question: ChoiceQuestion) -> Table:
     """Of all judgements, by system where there are systems and by group where there are groups."""
     mine = [each for each in rows if each.question == question.key]
     parts: list[tuple[str, list[Judgement]]] = [("all", mine)]

@@ -10,7 +10,7 @@ from allears.study.answers import by_system
 from allears.study.design import Design
 from allears.study.frozen import Frozen
 from allears.study.items import group_of
-from allears.study.rows import COUNTED, Answered
+from allears.study.rows import COUNTED, AnsweredUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Judgement:
     seconds: float = 0.0
 
 
-def judgements(design: Design, frozen: Frozen, answered: Iterable[Answered]) -> list[Judgement]:
+def judgements(design: Design, frozen: Frozen, answered: Iterable[AnsweredUnit]) -> list[Judgement]:
     """Those that count, in the order they came."""
     found: list[Judgement] = []
     for each in answered:

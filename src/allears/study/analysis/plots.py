@@ -16,7 +16,7 @@ from allears.study.analysis.judgements import Judgement
 from allears.study.analysis.means import mean_with_sem
 from allears.study.analysis.preferences import compared, preferred, score, verdicts
 from allears.study.analysis.ratings import rated, values
-from allears.study.blocks import Choice, shown_label
+from allears.study.blocks import ChoiceQuestion, shown_label
 from allears.study.design import Design
 
 # Okabe and Ito's colours, which most colour-blind people can tell apart
@@ -36,7 +36,7 @@ def plots(design: Design, rows: Sequence[Judgement], folder: Path) -> list[tuple
             drawn.append(("Mean ratings by emotion.", "emotions", _emotions(design, rows)))
     if preferred(design):
         drawn.append(("Wins, ties and losses.", "wins", _wins(design, rows)))
-    if not design.systems and any(isinstance(each, Choice) for each in design.questions):
+    if not design.systems and any(isinstance(each, ChoiceQuestion) for each in design.questions):
         drawn.append(("Annotations by group.", "groups", _groups(design, rows)))
     found = []
     for caption, name, figure in drawn:
@@ -125,7 +125,7 @@ def _wins(design: Design, rows: Sequence[Judgement]) -> Figure:
 
 
 def _groups(design: Design, rows: Sequence[Judgement]) -> Figure:
-    questions = [each for each in design.questions if isinstance(each, Choice)]
+    questions = [each for each in design.questions if isinstance(each, ChoiceQuestion)]
     names = groups(design, rows)
     figure = Figure(figsize=(2.2 + 1.8 * len(questions), 3.4))
     axes = figure.subplots()

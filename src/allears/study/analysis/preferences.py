@@ -12,7 +12,7 @@ from allears.study.analysis.bradley_terry import bradley_terry
 from allears.study.analysis.judgements import Judgement, by_unit
 from allears.study.analysis.means import holm
 from allears.study.analysis.power import decisions_needed
-from allears.study.analysis.render import Cell, Table, number, p_value, percent, row
+from allears.study.analysis.render import Table, TableCell, number, p_value, percent, row
 from allears.study.assignment import majority
 from allears.study.blocks import TIE, Preference, shown_label
 from allears.study.design import Design
@@ -21,7 +21,7 @@ DAGGERS = ((0.05, "†"), (0.1, "‡"))  # PAL's marks
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """One decision: of a unit's majority, or of one rater. `better`: a system's name or "tie"."""
 
     one: str
@@ -57,12 +57,14 @@ def counts_majority(design: Design) -> bool:
     return design.analysis.count == "majority" or (not design.analysis.count and design.raters.per_unit > 1)
 
 
-def verdicts(design: Design, rows: Sequence[Judgement], question: str) -> tuple[list[Verdict], int]:
+def verdicts(design: Design, rows: Sequence[Judgement], question: str) -> tuple[list[PairVerdict], int]:
     """The decisions on a question, and how many units had no majority (yet)."""
     mine = [each for each in rows if each.question == question]
     if not counts_majority(design):
-        return [Verdict(each.systems[0], each.systems[1], str(each.value), each.emotion) for each in mine], 0
-    found: list[Verdict] = []
+        return [
+            PairVerdict(each.systems[0], each.systems[1], str(each.value), each.emotion) for each in mine
+        ], 0
+    found: list[PairVerdict] = []
     split = 0
     for votes in by_unit(mine).values():
         better = majority(str(each.value) for each in votes)
@@ -70,11 +72,11 @@ def verdicts(design: Design, rows: Sequence[Judgement], question: str) -> tuple[
         if better is None:
             split += 1
         else:
-            found.append(Verdict(first.systems[0], first.systems[1], better, first.emotion))
+            found.append(PairVerdict(first.systems[0], first.systems[1], better, first.emotion))
     return found, split
 
 
-def score(decided: Sequence[Verdict], system: str, against: str) -> Score:
+def score(decided: Sequence[PairVerdict], system: str, against: str) -> Score:
     mine = [each.better for each in decided if {each.one, each.other} == {system, against}]
     wins, losses, ties = (sum(better == name for better in mine) for name in (system, against, TIE))
     test = sign_test([1] * wins + [0] * losses, [0] * wins + [1] * losses) if wins + losses else None
@@ -105,7 +107,7 @@ def preference_tables(design: Design, rows: Sequence[Judgement]) -> list[Table]:
 
 
 def win_interval(
-    decided: Sequence[Verdict], system: str, against: str, *, samples: int, seed: int
+    decided: Sequence[PairVerdict], system: str, against: str, *, samples: int, seed: int
 ) -> Interval:
     """Wins less losses as a share of all decisions, with its bootstrap interval."""
     values = {system: 1.0, against: -1.0, TIE: 0.0}
@@ -113,7 +115,7 @@ def win_interval(
     return bootstrap_interval(mine, samples=samples, seed=seed)
 
 
-def _wins(design: Design, question: Preference, decided: Sequence[Verdict], split: int) -> Table:
+def _wins(design: Design, question: Preference, decided: Sequence[PairVerdict], split: int) -> Table:
     options = design.analysis
     scores = [score(decided, one, other) for one, other in compared(design)]
     corrected = holm([each.p for each in scores])
@@ -129,13 +131,13 @@ def _wins(design: Design, question: Preference, decided: Sequence[Verdict], spli
         found.append(
             row(
                 f"{each.system} vs. {each.against}",
-                Cell(percent(each.share(each.wins)), bold=each.wins > each.losses),
-                Cell(percent(each.share(each.losses)), bold=each.losses > each.wins),
+                TableCell(percent(each.share(each.wins)), bold=each.wins > each.losses),
+                TableCell(percent(each.share(each.losses)), bold=each.losses > each.wins),
                 percent(each.share(each.ties)),
                 str(each.count),
                 lead,
                 p_value(each.p),
-                Cell(p_value(p), bold=not isnan(p) and p < options.alpha),
+                TableCell(p_value(p), bold=not isnan(p) and p < options.alpha),
                 _more(design, each),
             )
         )
@@ -174,14 +176,16 @@ def _aspects(design: Design, rows: Sequence[Judgement], questions: Sequence[Pref
     decided = {question.key: verdicts(design, rows, question.key)[0] for question in questions}
     found = []
     for question in questions:
-        cells: list[str | Cell] = []
+        cells: list[str | TableCell] = []
         for one, other in pairs:
             each = score(decided[question.key], one, other)
             mark = next((sign for bound, sign in DAGGERS if each.p < bound), "") if not isnan(each.p) else ""
             ahead, behind = each.wins >= each.losses, each.losses >= each.wins
             cells += [
-                Cell(_whole(each.share(each.wins)) + (mark if each.wins > each.losses else ""), ahead),
-                Cell(_whole(each.share(each.losses)) + (mark if each.losses > each.wins else ""), behind),
+                TableCell(_whole(each.share(each.wins)) + (mark if each.wins > each.losses else ""), ahead),
+                TableCell(
+                    _whole(each.share(each.losses)) + (mark if each.losses > each.wins else ""), behind
+                ),
                 _whole(each.share(each.ties)),
             ]
         found.append(row(shown_label(question), *cells))
@@ -194,18 +198,18 @@ def _whole(share: float) -> str:
     return "–" if isnan(share) else f"{100 * share:.0f}"
 
 
-def _by_polarity(design: Design, question: Preference, decided: Sequence[Verdict]) -> Table:
+def _by_polarity(design: Design, question: Preference, decided: Sequence[PairVerdict]) -> Table:
     parts = {name: [each for each in decided if POLARITY_OF.get(each.emotion) == name] for name in POLARITIES}
     return _split(f"wins-polarity-{question.key}", f"{shown_label(question)} by polarity", design, parts)
 
 
-def _by_emotion(design: Design, question: Preference, decided: Sequence[Verdict]) -> Table:
+def _by_emotion(design: Design, question: Preference, decided: Sequence[PairVerdict]) -> Table:
     emotions = sorted({each.emotion for each in decided if each.emotion})
     parts = {name: [each for each in decided if each.emotion == name] for name in emotions}
     return _split(f"wins-emotion-{question.key}", f"{shown_label(question)} by emotion", design, parts)
 
 
-def _split(name: str, title: str, design: Design, parts: Mapping[str, Sequence[Verdict]]) -> Table:
+def _split(name: str, title: str, design: Design, parts: Mapping[str, Sequence[PairVerdict]]) -> Table:
     found = []
     for one, other in compared(design):
         for part, mine in parts.items():
@@ -216,7 +220,7 @@ def _split(name: str, title: str, design: Design, parts: Mapping[str, Sequence[V
     return Table(name, title, header, tuple(found), ("p: sign test, not corrected.",), words=2)
 
 
-def _strengths(question: Preference, decided: Sequence[Verdict]) -> list[Table]:
+def _strengths(question: Preference, decided: Sequence[PairVerdict]) -> list[Table]:
     ranking = bradley_terry((each.one, each.other, each.better) for each in decided)
     if ranking is None:
         return []

@@ -12,7 +12,7 @@ from allears.metrics.significance import bootstrap_interval
 from allears.study.analysis.judgements import Judgement, by_item
 from allears.study.analysis.means import Mean, TTest, compare, holm, mean_with_sem
 from allears.study.analysis.power import groups_needed, pairs_needed
-from allears.study.analysis.render import Cell, Table, number, p_value, row
+from allears.study.analysis.render import Table, TableCell, number, p_value, row
 from allears.study.blocks import Likert, shown_label
 from allears.study.design import Design, SystemSpec
 
@@ -62,14 +62,14 @@ def _means(
         is_reference = system.name == design.analysis.reference
         words = [system.group] if grouped else []
         cells = [
-            Cell(
+            TableCell(
                 _mean(means[system.name, question.key], with_sem),
                 bold=_is_best(system, question.key, design.systems, means),
             )
             for question in questions
         ]
         columns = [system.columns.get(name, "–") for name in extra]
-        found.append(row(*words, Cell(system.name, italic=is_reference), *columns, *cells))
+        found.append(row(*words, TableCell(system.name, italic=is_reference), *columns, *cells))
     header = (*(["Group"] if grouped else []), "Model", *extra, *(shown_label(each) for each in questions))
     counts = [each.count for each in means.values() if each.count]
     notes = [
@@ -157,7 +157,9 @@ def _by_polarity(design: Design, rows: Sequence[Judgement], questions: Sequence[
             row(
                 shown_label(question),
                 *(
-                    Cell(number(means[system.name, polarity]), means[system.name, polarity] == best[polarity])
+                    TableCell(
+                        number(means[system.name, polarity]), means[system.name, polarity] == best[polarity]
+                    )
                     for system in design.systems
                     for polarity in POLARITIES
                 ),
@@ -231,7 +233,7 @@ def _tests(design: Design, rows: Sequence[Judgement]) -> Table:
                 number(test.difference),
                 number(test.t),
                 p_value(test.p),
-                Cell(p_value(corrected), bold=not isnan(corrected) and corrected < options.alpha),
+                TableCell(p_value(corrected), bold=not isnan(corrected) and corrected < options.alpha),
                 _more(needed, min(test.counts), design.raters.per_unit),
             )
         )

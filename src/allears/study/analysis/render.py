@@ -16,7 +16,7 @@ _LATEX = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     text: str
     bold: bool = False
     italic: bool = False
@@ -29,7 +29,7 @@ class Table:
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[str, ...] = ()
     like: str = ""
     words: int = 1
@@ -39,8 +39,8 @@ class Table:
         return f"{self.title} (as in {self.like})" if self.like else self.title
 
 
-def row(*cells: str | Cell) -> tuple[Cell, ...]:
-    return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+def row(*cells: str | TableCell) -> tuple[TableCell, ...]:
+    return tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells)
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -58,7 +58,7 @@ def p_value(value: float) -> str:
 
 
 def markdown(table: Table) -> str:
-    def cell(each: Cell) -> str:
+    def cell(each: TableCell) -> str:
         text = each.text.replace("|", "\\|").replace("\n", " ")
         text = f"**{text}**" if each.bold and text else text
         return f"*{text}*" if each.italic and text else text
@@ -75,7 +75,7 @@ def _piped(cells: Sequence[str]) -> str:
 
 
 def latex(table: Table) -> str:
-    def cell(each: Cell) -> str:
+    def cell(each: TableCell) -> str:
         text = tex(each.text)
         text = rf"\textbf{{{text}}}" if each.bold and text else text
         return rf"\textit{{{text}}}" if each.italic and text else text
@@ -103,7 +103,7 @@ def tex(text: str) -> str:
 
 
 def html(table: Table) -> str:
-    def cell(each: Cell, place: int) -> str:
+    def cell(each: TableCell, place: int) -> str:
         text = escape(each.text)
         text = f"<strong>{text}</strong>" if each.bold else text
         text = f"<em>{text}</em>" if each.italic else text

@@ -33,25 +33,27 @@ p { max-width: 45rem; color: #444; } img { max-width: 100%; }
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StudyReport:
     title: str
     summary: str
     tables: tuple[render.Table, ...]
     judgements: tuple[Judgement, ...]
 
 
-def build_report(design: Design, frozen: Frozen, store: Store) -> Report:
+def build_report(design: Design, frozen: Frozen, store: Store) -> StudyReport:
     """Everything that the answers so far say."""
     if design.collects:
         talks = Pairing(store).conversations()
-        return Report(
+        return StudyReport(
             design.title,
             f"{len(talks)} conversations were collected.",
             tuple(collection_tables(talks)) if talks else (),
             (),
         )
     rows = judgements(design, frozen, store.answered())
-    return Report(design.title, _summary(store.count(), frozen), tuple(tables_of(design, rows)), tuple(rows))
+    return StudyReport(
+        design.title, _summary(store.count(), frozen), tuple(tables_of(design, rows)), tuple(rows)
+    )
 
 
 def tables_of(design: Design, rows: Sequence[Judgement]) -> list[render.Table]:
@@ -66,7 +68,7 @@ def tables_of(design: Design, rows: Sequence[Judgement]) -> list[render.Table]:
     ]
 
 
-def write_report(report: Report, design: Design, folder: Path) -> list[Path]:
+def write_report(report: StudyReport, design: Design, folder: Path) -> list[Path]:
     """`report.md`, `report.tex`, `report.html` and the pictures beside them. The files that were written."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = plots(design, report.judgements, folder / "plots") if report.judgements else []
@@ -91,19 +93,19 @@ def _summary(count: Count, frozen: Frozen) -> str:
     return text
 
 
-def _markdown(report: Report, pictures: Sequence[tuple[str, Path]]) -> str:
+def _markdown(report: StudyReport, pictures: Sequence[tuple[str, Path]]) -> str:
     parts = [f"# {report.title}", "", report.summary, ""]
     parts += [render.markdown(table) for table in report.tables]
     parts += [f"![{caption}]({path})\n" for caption, path in pictures]
     return "\n".join(parts)
 
 
-def _latex(report: Report) -> str:
+def _latex(report: StudyReport) -> str:
     head = f"% {report.title}\n% {report.summary}\n% needs \\usepackage{{booktabs}} and \\usepackage{{amssymb}}\n"
     return "\n".join([head, *(render.latex(table) for table in report.tables)])
 
 
-def _html(report: Report, pictures: Sequence[tuple[str, Path]]) -> str:
+def _html(report: StudyReport, pictures: Sequence[tuple[str, Path]]) -> str:
     shown = "".join(
         f'<figure><img src="{escape(str(path))}" alt="{escape(caption)}"><figcaption>{escape(caption)}</figcaption>'
         "</figure>\n"

@@ -26,7 +26,7 @@ from allears.models.selection.saved import TorchSelector
 from allears.nn.weights import weights_digest
 from allears.runtime import onnx_weights
 from allears.runtime.bundle import BundleCard
-from allears.runtime.onnx_selector import open_graph
+from allears.runtime.onnx_encoder import open_graph
 from allears.runtime.reader_card import PLAIN_FILE, READER_CARD_FILE, READER_FILE, BundledReaderCard
 from allears.runtime.runs import joint_parts
 from allears.text.conversation_facts import FACTS

@@ -34,8 +34,8 @@ from allears.runtime.extractor_card import (
     BundledExtractorCard,
     extractor_files,
 )
+from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_extractor import OnnxExtractor
-from allears.runtime.onnx_selector import Text
 from allears.runtime.onnx_tables import SharedTable, find_table, use_table
 from allears.text.tokenizer import Tokenizer, WordPiece
 from allears.training.export.adding import check_belongs, encoder_digests, put_files
@@ -59,7 +59,7 @@ class GateGraph(nn.Module):
         return logits
 
 
-class MemoryGraph(nn.Module):
+class ExtractorMemoryGraph(nn.Module):
     """States and ids to what every step reads of them; the mask of padding is the step's business."""
 
     def __init__(self, decoder: Decoder):
@@ -71,7 +71,7 @@ class MemoryGraph(nn.Module):
         return state.memory_keys, state.memory_values, state.memory
 
 
-class StepGraph(nn.Module):
+class ExtractorStepGraph(nn.Module):
     """One more token [B] and the state to log P [B, V] of the next word, and the longer cache."""
 
     def __init__(self, decoder: Decoder):
@@ -181,7 +181,7 @@ def _write_memory(
         TABLE: model.table.detach(),
     }
     axes = {"states": text, "ids": text, "memory": text, "memory_keys": cache, "memory_values": cache}
-    trace(MemoryGraph(model.decoder), inputs, ["memory_keys", "memory_values", "memory"], path, axes)
+    trace(ExtractorMemoryGraph(model.decoder), inputs, ["memory_keys", "memory_values", "memory"], path, axes)
     return _stored(path, table, precision, largest_file)
 
 
@@ -212,7 +212,7 @@ def _write_step(
         **dict.fromkeys(("memory", "mask", "ids"), text),
         "logits": {0: "batch"},
     }
-    trace(StepGraph(decoder), inputs, ["logits", "new_keys", "new_values"], path, axes)
+    trace(ExtractorStepGraph(decoder), inputs, ["logits", "new_keys", "new_values"], path, axes)
     return _stored(path, table, precision, largest_file)
 
 
@@ -236,7 +236,7 @@ def _check(model: Extractor, bundled: OnnxExtractor, precision: str) -> None:
     mask = (torch.arange(7) < torch.tensor(lengths)[:, None]).long()
     nothing = np.zeros(0, np.float32)
     texts = [
-        Text(ids[row, :length].numpy(), states[row, :length].numpy(), nothing)
+        EncodedText(ids[row, :length].numpy(), states[row, :length].numpy(), nothing)
         for row, length in enumerate(lengths)
     ]
     off = 0.0

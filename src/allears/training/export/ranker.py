@@ -23,7 +23,7 @@ from allears.models.selection.cobert import CoBERT
 from allears.models.selection.ranker import Ranker, side_weights, temperature
 from allears.models.selection.saved import TorchSelector
 from allears.nn.inputs import Inputs
-from allears.nn.low_rank import Change, back_to_base
+from allears.nn.low_rank import LowRankChange, back_to_base
 from allears.nn.pooling import pool
 from allears.nn.stored_matrices import layer_of
 from allears.nn.weights import weights_digest
@@ -37,7 +37,7 @@ from allears.runtime.bundle import (
     BundleFile,
     fingerprint,
 )
-from allears.runtime.changed_weights import Changing, Place, write_changes
+from allears.runtime.changed_weights import Changing, WeightPlace, write_changes
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.text.tokenizer import WordPiece
 
@@ -162,7 +162,7 @@ def encoder_inputs() -> dict[str, Tensor]:
 
 def _back_to_base(
     model: BiEncoder | CoBERT, base: TorchSelector, rank: int, precision: str
-) -> dict[str, Change]:
+) -> dict[str, LowRankChange]:
     start = getattr(base.model, "encoder", None)
     if start is None or start.config != model.encoder.config:
         raise AllearsError("the base has another encoder than the model; give the run that it started from")
@@ -171,12 +171,12 @@ def _back_to_base(
     return back_to_base(model.encoder, copy.deepcopy(start).cpu().float(), rank)
 
 
-def _write_changes(changes: Mapping[str, Change], folder: Path) -> list[str]:
+def _write_changes(changes: Mapping[str, LowRankChange], folder: Path) -> list[str]:
     graph = onnx.load(folder / ENCODER_FILE, load_external_data=False).graph
     weights = {tensor.name: tensor for tensor in graph.initializer}
     places = onnx_weights.weight_places(folder / ENCODER_FILE)
 
-    def place(name: str) -> Place | bytes:
+    def place(name: str) -> WeightPlace | bytes:
         return places.get(name) or numpy_helper.to_array(weights[name]).tobytes()
 
     matrices = {}

@@ -28,12 +28,12 @@ from allears.runtime.bundle import ENCODER_FILE, BundleCard
 from allears.runtime.changed_weights import (
     CHANGE_FILE,
     Changing,
-    Place,
+    WeightPlace,
     change_file,
     changed_weights,
     write_changes,
 )
-from allears.runtime.onnx_selector import open_graph
+from allears.runtime.onnx_encoder import open_graph
 from allears.runtime.reader_card import BundledReaderCard
 from allears.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, OnnxScreen
 from allears.safety.reader_head import RISK
@@ -142,7 +142,7 @@ def _is_changed(name: str, changes: Mapping[str, Changing]) -> bool:
     return name in changes or name.removesuffix(".scales") + ".int8" in changes
 
 
-def _take(tensor: TensorProto, shared: npt.NDArray[Any], place: Place | None) -> None:
+def _take(tensor: TensorProto, shared: npt.NDArray[Any], place: WeightPlace | None) -> None:
     """Let a weight of the graph be the encoder's own."""
     tensor.CopyFrom(numpy_helper.from_array(shared, tensor.name))
     if place is not None:
@@ -153,7 +153,7 @@ def _changes(
     graph: ScreenGraph,
     model: ModelProto,
     weights: Mapping[str, npt.NDArray[Any]],
-    places: Mapping[str, Place],
+    places: Mapping[str, WeightPlace],
     changed: Mapping[str, npt.NDArray[np.uint8]],
     rank: int,
 ) -> dict[str, Changing]:

@@ -21,12 +21,12 @@ from torch import Tensor
 from allears.errors import AllearsError
 from allears.models.generation.pal import PAL
 from allears.models.generation.torch_generator import TorchGenerator
-from allears.models.generation.writer import Memory, SmallDecoder, encoder_words
+from allears.models.generation.writer import EncoderMemory, SmallDecoder, encoder_words
 from allears.nn.inputs import Inputs
 from allears.runtime import onnx_weights
 from allears.runtime.bundle import ENCODER_FILE, BundleCard, BundleFile
-from allears.runtime.onnx_generator import OnnxGenerator, Source
-from allears.runtime.onnx_selector import Text
+from allears.runtime.onnx_encoder import EncodedText
+from allears.runtime.onnx_generator import OnnxGenerator, SourceStates
 from allears.runtime.onnx_tables import SharedTable, find_table, use_table
 from allears.runtime.voice_card import (
     MEMORY_FILE,
@@ -217,10 +217,10 @@ def _check(model: Any, bundled: OnnxGenerator, precision: str) -> None:
     mask = (torch.arange(9) < torch.tensor([[9], [4], [6]])).long()
     ids = torch.randint(5, bundled.tokenizer.size, (3, 9), generator=generator) * mask
     ids[:, 3] = ids[:, 0]
-    memory = Memory(torch.randn(3, 9, bundled.card.size, generator=generator), ids, mask)
+    memory = EncoderMemory(torch.randn(3, 9, bundled.card.size, generator=generator), ids, mask)
     off = _mixing_off(model, bundled, generator) if isinstance(model, PAL) else 0.0
     with torch.inference_mode():
-        found: Any = bundled.begin(Source(*(part.numpy() for part in memory)))
+        found: Any = bundled.begin(SourceStates(*(part.numpy() for part in memory)))
         expected: Any = decoder.begin(memory, table)
         tokens = torch.full((3,), decoder.start)
         for _ in range(3):
@@ -242,7 +242,9 @@ def _mixing_off(model: PAL, bundled: OnnxGenerator, generator: torch.Generator) 
         states = [torch.randn(length, bundled.card.size, generator=generator) for length in lengths]
         ids = [torch.arange(5, 5 + length) for length in lengths]
         nothing = np.zeros(0, np.float32)
-        texts = [Text(own.numpy(), each.numpy(), nothing) for own, each in zip(ids, states, strict=True)]
+        texts = [
+            EncodedText(own.numpy(), each.numpy(), nothing) for own, each in zip(ids, states, strict=True)
+        ]
         found = bundled.mixed(texts[0], texts[1], without=True)
         for row, known in enumerate((1, 0)):  # with the persona and without
             context, persona = (

@@ -21,7 +21,13 @@ from allears.runtime.generator import STRATEGIES
 from allears.text.layout import Limits
 from allears.training.generation.rewarded import Rewarded
 from allears.training.generation.rewards import RewardOptions
-from allears.training.generation.task import DataOptions, LossOptions, check_options, read_train, read_valid
+from allears.training.generation.task import (
+    GenerationDataOptions,
+    GenerationLossOptions,
+    check_options,
+    read_train,
+    read_valid,
+)
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.workers import Workers
@@ -49,8 +55,8 @@ class CausalTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "limits", "loss", "reward"})
         self.options = recipe.training
-        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
+        self.data = parse(GenerationDataOptions, recipe.tables.get("data", {}), "data")
+        self.loss = parse(GenerationLossOptions, recipe.tables.get("loss", {}), "loss")
         self.reward = parse(RewardOptions, recipe.tables.get("reward", {}), "reward")
         wanted = parse(CausalOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")

@@ -33,8 +33,14 @@ from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.runtime.runs import MODEL_FILE, best
 from allears.text.layout import Limits
-from allears.training.generation.task import DataOptions, check_options, read_train, read_valid, run_encoder
-from allears.training.generation.task import LossOptions as WordLoss
+from allears.training.generation.task import (
+    GenerationDataOptions,
+    check_options,
+    read_train,
+    read_valid,
+    run_encoder,
+)
+from allears.training.generation.task import GenerationLossOptions as WordLoss
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.vectors import vectors_file
@@ -47,13 +53,13 @@ _WRITTEN = ("bleu_2", "bleu_4", "rouge_l", "distinct_2", "length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmpatheticDataOptions(DataOptions):
+class EmpatheticDataOptions(GenerationDataOptions):
     persona_dropout: float = 0.0  # share of examples whose persona a step does not show
     hidden: float = 0.0  # share of the context's words that a step does not show, against learning by heart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class EmpatheticModelOptions:
     """`vocabulary`: "words" (the papers': every word of the train split), or an encoder, by hub name or folder, whose
     word pieces are used. `encoder`: one that reads in place of the model's own, with its word pieces. `start`: another
     run of this kind, whose weights are taken where names and shapes agree."""
@@ -72,7 +78,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossOptions:
+class EmpatheticLossOptions:
     """`weights` by the name of a loss, 1 where nothing is said. `gold`: the chance, in the first epoch, that gold
     labels are shown in place of a model's own guesses; in each later one it is `gold_decay` times what it was."""
 
@@ -87,8 +93,8 @@ class EmpatheticTask:
         only_tables(recipe, {"data", "model", "limits", "loss", "prepend"})
         self.options = recipe.training
         self.data = parse(EmpatheticDataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
-        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        self.loss = parse(EmpatheticLossOptions, recipe.tables.get("loss", {}), "loss")
+        wanted = parse(EmpatheticModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         empathetic_class(wanted.name)  # an unknown name is said before anything is loaded
         check_options(self.data, WordLoss(label_smoothing=self.loss.label_smoothing))
@@ -218,7 +224,7 @@ class EmpatheticTask:
 
 
 def build_model(
-    wanted: ModelOptions,
+    wanted: EmpatheticModelOptions,
     limits: Limits,
     train: Sequence[GenerationExample],
     prepend: Prepend | None = None,
@@ -276,7 +282,9 @@ def build_model(
     return model, card, tokenizer
 
 
-def _words(wanted: ModelOptions, train: Sequence[GenerationExample], prepend: Prepend | None) -> Any:
+def _words(
+    wanted: EmpatheticModelOptions, train: Sequence[GenerationExample], prepend: Prepend | None
+) -> Any:
     """Every turn and persona sentence once, as often as it was said; not once for each example it is part of."""
     texts = dict.fromkeys(
         chain.from_iterable(
@@ -298,7 +306,7 @@ def _reading_encoder(name: str) -> tuple[Encoder, Any]:
     return load_encoder(name), encoder_tokenizer(name)
 
 
-def _check_shares(data: EmpatheticDataOptions, loss: LossOptions) -> None:
+def _check_shares(data: EmpatheticDataOptions, loss: EmpatheticLossOptions) -> None:
     shares = {"data.hidden": data.hidden, "loss.gold": loss.gold, "loss.gold_decay": loss.gold_decay}
     for name, share in shares.items():
         if not 0 <= share <= 1:

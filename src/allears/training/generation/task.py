@@ -35,7 +35,7 @@ _WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions:
+class GenerationDataOptions:
     """`train` names corpora (or .jsonl files); a persona is read where their conversations carry one."""
 
     train: tuple[str, ...]
@@ -57,7 +57,7 @@ class DataOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class GenerationModelOptions:
     """One of `encoder` (a BERT-family encoder, with a new decoder), `pretrained` (an encoder-decoder) and `start`
     (a run: a generator's goes on whole, of any other kind only the encoder), which comes before the others."""
 
@@ -77,7 +77,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossOptions:
+class GenerationLossOptions:
     label_smoothing: float = 0.0
     strategy: float = 1.0  # what the strategy's token counts, beside 1 for a word
     choice: float = 1.0  # of MISC: what its own choice among strategies counts, beside 1 for all words
@@ -87,9 +87,9 @@ class GenerationTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "limits", "loss"})
         self.options = recipe.training
-        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
-        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        self.data = parse(GenerationDataOptions, recipe.tables.get("data", {}), "data")
+        self.loss = parse(GenerationLossOptions, recipe.tables.get("loss", {}), "loss")
+        wanted = parse(GenerationModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         check_options(self.data, self.loss)
         torch.manual_seed(self.options.seed)
@@ -193,7 +193,7 @@ def choice_loss(choice: Tensor, gold: Tensor) -> Tensor:
     return F.cross_entropy(choice.float(), gold.clamp(min=-1), ignore_index=-1)
 
 
-def read_train(data: DataOptions, seed: int) -> tuple[list[GenerationExample], list[int]]:
+def read_train(data: GenerationDataOptions, seed: int) -> tuple[list[GenerationExample], list[int]]:
     """All training examples, and the number of the corpus that each is from."""
     keep = None
     if data.reader:
@@ -214,13 +214,13 @@ def read_train(data: DataOptions, seed: int) -> tuple[list[GenerationExample], l
     return examples, groups
 
 
-def read_valid(data: DataOptions) -> list[GenerationExample]:
+def read_valid(data: GenerationDataOptions) -> list[GenerationExample]:
     """What PAL is evaluated on: turns that answer the other person."""
     found = read_examples(data.valid, data.valid_split, data.root or None)
     return sample([example for example in found if example.answers], data.valid_limit, 0)
 
 
-def check_options(data: DataOptions, loss: LossOptions) -> None:
+def check_options(data: GenerationDataOptions, loss: GenerationLossOptions) -> None:
     for name in ("weights", "limits"):
         listed = getattr(data, name)
         if listed and len(listed) != len(data.train):
@@ -237,7 +237,7 @@ def check_options(data: DataOptions, loss: LossOptions) -> None:
             raise AllearsError(f"recipe: {name} must be at least 0 and below 1, got {share}")
 
 
-def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.GeneratorCard, Any]:
+def build_generator(wanted: GenerationModelOptions, limits: Limits) -> tuple[Any, saved.GeneratorCard, Any]:
     """The generator a recipe asks for, before training, with its tokenizer."""
     saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
     given = [name for name in ("encoder", "pretrained") if getattr(wanted, name)]
@@ -282,7 +282,7 @@ def build_generator(wanted: ModelOptions, limits: Limits) -> tuple[Any, saved.Ge
     return model, card, tokenizer
 
 
-def _decoder_options(wanted: ModelOptions, other: TorchGenerator | None) -> dict[str, Any]:
+def _decoder_options(wanted: GenerationModelOptions, other: TorchGenerator | None) -> dict[str, Any]:
     """What goes on from a generator has that one's decoder, but for its dropout."""
     if other is not None:
         return {**other.card.decoder, "dropout": wanted.dropout}

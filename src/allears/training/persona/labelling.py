@@ -38,13 +38,13 @@ def _own_words(talk: Conversation) -> Iterator[str]:
     return (turn.text for turn in talk.turns if turn.speaker is Role.SEEKER)
 
 
-class Writes(Protocol):
+class WritesPersona(Protocol):
     """Who tells what utterances tell: a teacher."""
 
     def write(self, utterances: Sequence[str]) -> list[str]: ...
 
 
-def labelled(teacher: Writes, utterances: Sequence[str], at_once: int = 2048) -> Iterator[Telling]:
+def labelled(teacher: WritesPersona, utterances: Sequence[str], at_once: int = 2048) -> Iterator[Telling]:
     """With a bar: a hundred thousand utterances take minutes."""
     for start in track(range(0, len(utterances), at_once), description="writing down who people are"):
         part = utterances[start : start + at_once]

@@ -37,7 +37,7 @@ MOST_UNSUPPORTED = 5.0  # percent; a checkpoint that invents more loses a point 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions:
+class ExtractorDataOptions:
     """`gold_share` is how much of a batch is MSC's, in the first and in the last epoch; between them it moves
     evenly. The rest is PERSONA-CHAT's weak pairs, which teach to copy and to turn a phrase, and what a teacher has
     written (`allears persona label`)."""
@@ -55,7 +55,7 @@ class DataOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class ExtractorModelOptions:
     """`start` shares another run's encoder: a selection model's or a reader's; or goes on with an extractor."""
 
     encoder: str = ""
@@ -67,7 +67,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LossOptions:
+class ExtractorLossOptions:
     """loss = writing + `gate` * (persona or not); a weak pair counts `weak_gate` in the latter."""
 
     gate: float = 1.0
@@ -79,9 +79,9 @@ class PersonaTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "loss", "limits"})
         self.options = recipe.training
-        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(LossOptions, recipe.tables.get("loss", {}), "loss")
-        model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        self.data = parse(ExtractorDataOptions, recipe.tables.get("data", {}), "data")
+        self.loss = parse(ExtractorLossOptions, recipe.tables.get("loss", {}), "loss")
+        model = parse(ExtractorModelOptions, recipe.tables.get("model", {}), "model")
         lengths = parse(Lengths, recipe.tables.get("limits", {}), "limits")
         _check(self.data)
         torch.manual_seed(self.options.seed)
@@ -196,7 +196,7 @@ def _tells(tellings: list[Telling]) -> Mask:
     return np.array([bool(telling.persona) for telling in tellings])
 
 
-def _check(data: DataOptions) -> None:
+def _check(data: ExtractorDataOptions) -> None:
     shares = data.gold_share
     if len(shares) != 2 or not all(0 <= share <= 1 for share in shares):
         raise AllearsError(
@@ -205,7 +205,7 @@ def _check(data: DataOptions) -> None:
 
 
 def build_extractor(
-    wanted: ModelOptions, lengths: Lengths, framing_price: float
+    wanted: ExtractorModelOptions, lengths: Lengths, framing_price: float
 ) -> tuple[Extractor, saved.ExtractorCard, WordPiece]:
     """The extractor a recipe asks for, before training, with its tokenizer."""
     encoder, tokenizer, other = _encoder(wanted)
@@ -227,7 +227,7 @@ def build_extractor(
     return model, card, tokenizer
 
 
-def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Extractor | None]:
+def _encoder(wanted: ExtractorModelOptions) -> tuple[Encoder, WordPiece, Extractor | None]:
     if wanted.start and saved.is_extractor(wanted.start):
         extractor = saved.load(wanted.start)
         return extractor.model.encoder, extractor.tokenizer, extractor.model

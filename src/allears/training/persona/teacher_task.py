@@ -12,7 +12,7 @@ from torch import Tensor
 
 from allears.corpora import data_root
 from allears.metrics.rouge import rouge_l
-from allears.models.extractor.teacher import Teacher, Weights
+from allears.models.extractor.teacher import PersonaTeacher, TeacherWeights
 from allears.personas.examples import msc_tellings, persona_chat_tellings
 from allears.personas.gate import f1
 from allears.training.loop import Backward
@@ -21,7 +21,7 @@ from allears.training.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions:
+class TeacherDataOptions:
     """Weak pairs of PERSONA-CHAT are seen in the first epoch alone: `weak` for each gold turn."""
 
     root: str = ""  # default: ALLEARS_DATA
@@ -32,7 +32,7 @@ class DataOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class TeacherModelOptions:
     pretrained: str = "smollm2"  # or a hub name, a folder, a .gguf file
 
 
@@ -40,11 +40,11 @@ class TeacherTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model"})
         self.options = recipe.training
-        data = parse(DataOptions, recipe.tables.get("data", {}), "data")
-        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        data = parse(TeacherDataOptions, recipe.tables.get("data", {}), "data")
+        wanted = parse(TeacherModelOptions, recipe.tables.get("model", {}), "model")
         torch.manual_seed(self.options.seed)
-        self.teacher = Teacher.from_base(wanted.pretrained)
-        self.model = Weights(self.teacher.model)
+        self.teacher = PersonaTeacher.from_base(wanted.pretrained)
+        self.model = TeacherWeights(self.teacher.model)
         root, seed = data_root(data.root or None), self.options.seed
         gold = sample(msc_tellings("train", root), data.train_limit, seed)
         weak = persona_chat_tellings(root, coverage=data.coverage, seed=seed) if data.weak else []

@@ -15,7 +15,7 @@ from allears.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SelectionLayout:
     """Which inputs a model wants nested (a row per utterance or sentence)."""
 
     nested_context: bool = False
@@ -35,7 +35,7 @@ class SelectionDataset:
         examples: Sequence[Example],
         tokenizer: Tokenizer,
         limits: Limits,
-        layout: Layout,
+        layout: SelectionLayout,
         *,
         seed: int = 1,
         use_persona: bool = True,

@@ -24,7 +24,7 @@ Backward = Callable[[Tensor], None]
 
 
 @dataclass(frozen=True, slots=True)
-class LossOptions:
+class SelectionLossOptions:
     """`in_batch`: the whole batch's responses are candidates, not only the row's own list of negatives.
     `symmetric`: responses choose their contexts as well, with the same scores. `cached`: keep the memory of one
     part at a time (see `step`). `distillation`: the teacher's weight."""
@@ -101,7 +101,7 @@ def contrastive_loss(
     encoded: EncodedBatch,
     batch: SelectionBatch,
     workers: Workers,
-    options: LossOptions,
+    options: SelectionLossOptions,
 ) -> Tensor:
     """Equation 7 of PEC with its logarithm; plus, with teachers, what parts it from their scores."""
     size = len(batch.numbers)
@@ -160,7 +160,7 @@ def step(
     batch: SelectionBatch,
     workers: Workers,
     backward: Backward,
-    options: LossOptions = LossOptions(),  # noqa: B008 - frozen
+    options: SelectionLossOptions = SelectionLossOptions(),  # noqa: B008 - frozen
 ) -> Tensor:
     """One forward and backward pass.
 

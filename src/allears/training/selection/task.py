@@ -24,8 +24,8 @@ from allears.text.layout import Limits
 from allears.text.tokenizer import Tokenizer, WordVocabulary
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
-from allears.training.selection.dataset import Layout, SelectionDataset
-from allears.training.selection.losses import LossOptions, SelectionBatch, step
+from allears.training.selection.dataset import SelectionDataset, SelectionLayout
+from allears.training.selection.losses import SelectionBatch, SelectionLossOptions, step
 from allears.training.selection.mining import mine_negatives, teacher_scores
 from allears.training.selection.teachers import likelihoods, read_teachers
 from allears.training.vectors import vectors_file
@@ -33,7 +33,7 @@ from allears.training.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions:
+class SelectionDataOptions:
     """`train` names corpora (or .jsonl files); several are joined. `valid` is one."""
 
     train: tuple[str, ...]
@@ -51,7 +51,7 @@ class DataOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class SelectionModelOptions:
     """`start` continues from another run's weights (those whose names and shapes agree)."""
 
     name: str
@@ -87,9 +87,9 @@ class SelectionTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "limits", "negatives", "prepend"})
         self.options = recipe.training
-        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
+        self.data = parse(SelectionDataOptions, recipe.tables.get("data", {}), "data")
         self.negatives = parse(NegativeOptions, recipe.tables.get("negatives", {}), "negatives")
-        wanted = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        wanted = parse(SelectionModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         root = data_root(self.data.root or None)
         turns = self.data.context_turns or None
@@ -113,7 +113,7 @@ class SelectionTask:
         self.model, self.card, self.tokenizer = build_model(wanted, limits, train, self.data.root)
         if self.prepend is not None:
             self.card = replace(self.card, prepend=self.prepend.settings)
-        layout = Layout(self.model.nested_context, self.model.nested_persona)
+        layout = SelectionLayout(self.model.nested_context, self.model.nested_persona)
         self.train = SelectionDataset(
             train,
             self.tokenizer,
@@ -174,7 +174,7 @@ class SelectionTask:
             prepared.hiding(self.data.hidden) if self.data.hidden else prepared,
             workers,
             backward,
-            LossOptions(
+            SelectionLossOptions(
                 in_batch=self.negatives.in_batch,
                 symmetric=self.negatives.symmetric,
                 cached=self.negatives.cached,
@@ -236,7 +236,7 @@ def _device() -> str:
 
 
 def build_model(
-    wanted: ModelOptions, limits: Limits, train: list[Example], root: str = ""
+    wanted: SelectionModelOptions, limits: Limits, train: list[Example], root: str = ""
 ) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
     """The model a recipe asks for, before training, with its tokenizer."""
     saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
@@ -246,7 +246,7 @@ def build_model(
 
 
 def _word_model(
-    wanted: ModelOptions, limits: Limits, train: list[Example], root: str
+    wanted: SelectionModelOptions, limits: Limits, train: list[Example], root: str
 ) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
     vocabulary = WordVocabulary().fit(
         text
@@ -262,7 +262,9 @@ def _word_model(
     return model, card, vocabulary
 
 
-def _encoder_model(wanted: ModelOptions, limits: Limits) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
+def _encoder_model(
+    wanted: SelectionModelOptions, limits: Limits
+) -> tuple[SelectionModel, saved.ModelCard, Tokenizer]:
     tokenizer: Tokenizer
     other: SelectionModel | None = None
     if wanted.start:
@@ -284,5 +286,5 @@ def _encoder_model(wanted: ModelOptions, limits: Limits) -> tuple[SelectionModel
     return model, card, tokenizer
 
 
-def _options(wanted: ModelOptions) -> dict[str, Any]:
+def _options(wanted: SelectionModelOptions) -> dict[str, Any]:
     return {key: tuple(v) if isinstance(v, list) else v for key, v in (wanted.options or {}).items()}

@@ -23,7 +23,7 @@ TEXTS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Teacher:
+class BatchTeacher:
     """The training examples as one teacher sees them: contexts [N, d], times its scale, and responses [N, d]."""
 
     contexts: Tensor
@@ -34,11 +34,11 @@ class Teacher:
         return (self.contexts[rows].float() @ self.responses[columns].float().T).log_softmax(1)
 
 
-def read_teachers(runs: Sequence[str], data: SelectionDataset, device: str) -> list[Teacher]:
+def read_teachers(runs: Sequence[str], data: SelectionDataset, device: str) -> list[BatchTeacher]:
     return [_read(run, data, device) for run in runs]
 
 
-def _read(run: str, data: SelectionDataset, device: str) -> Teacher:
+def _read(run: str, data: SelectionDataset, device: str) -> BatchTeacher:
     selector = saved.load(run, device)
     if not isinstance(selector.model, BiEncoder) or selector.model.similarity != "cosine":
         raise AllearsError(
@@ -52,10 +52,10 @@ def _read(run: str, data: SelectionDataset, device: str) -> Teacher:
         for start in range(0, len(data), TEXTS_AT_ONCE)
     ]
     scale = selector.model.log_scale.detach().exp()
-    return Teacher((torch.cat(contexts) * scale).half(), responses.half())
+    return BatchTeacher((torch.cat(contexts) * scale).half(), responses.half())
 
 
-def likelihoods(teachers: Sequence[Teacher], rows: Tensor, columns: Tensor) -> Tensor:
+def likelihoods(teachers: Sequence[BatchTeacher], rows: Tensor, columns: Tensor) -> Tensor:
     """What the teachers say together: [B, C] probabilities."""
     found = torch.stack([teacher.log_likelihood(rows, columns) for teacher in teachers])
     return found.mean(0).softmax(1)

@@ -20,7 +20,7 @@ from allears.text.tokenizer import WordPiece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class ReaderModelOptions:
     """`start` shares another run's encoder: a selection model's, or a reader's (whose heads go on as well).
 
     `frozen` leaves that encoder as it is: every text is read once and only the heads learn, in seconds. Rationales,
@@ -94,7 +94,7 @@ class HeadOptions:
 
 
 def build_reader(
-    wanted: ModelOptions,
+    wanted: ReaderModelOptions,
     limits: Limits,
     heads: Sequence[Head],
     *,
@@ -137,7 +137,7 @@ def build_reader(
     return model, card, tokenizer
 
 
-def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
+def _learn_at_rank(model: Reader, wanted: ReaderModelOptions) -> None:
     if wanted.rank < 0:
         raise AllearsError(f"recipe: model.rank is 1 or more (0: whole matrices learn), got {wanted.rank}")
     if wanted.frozen:
@@ -156,7 +156,7 @@ def _learn_at_rank(model: Reader, wanted: ModelOptions) -> None:
     train_at_rank(model.encoder, wanted.rank, learned)
 
 
-def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
+def _encoder(wanted: ReaderModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
     if wanted.start and saved.is_reader(wanted.start):
         reader = saved.load(wanted.start)
         return reader.model.encoder, reader.tokenizer, reader.model
@@ -169,7 +169,7 @@ def _encoder(wanted: ModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
 
 
-def chosen_heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
+def chosen_heads(wanted: HeadOptions, model: ReaderModelOptions) -> list[Head]:
     if not wanted.names:
         raise AllearsError('recipe: [heads] needs at least one of them: names = ["ed-emotion"]')
     if len(set(wanted.names)) < len(wanted.names):
@@ -201,7 +201,7 @@ def chosen_heads(wanted: HeadOptions, model: ModelOptions) -> list[Head]:
     return [head(name) for name in wanted.names]
 
 
-def taken_over(model: ModelOptions, heads: Sequence[Head], wanted: HeadOptions) -> dict[str, float]:
+def taken_over(model: ReaderModelOptions, heads: Sequence[Head], wanted: HeadOptions) -> dict[str, float]:
     """The temperatures of the heads whose labels do not learn; an error unless `start` has those very heads."""
     kept = [each for each in heads if not wanted.learns(each.name)]
     if not kept:

@@ -25,7 +25,7 @@ from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.safety.ordinary import answered_messages, ordinary_turns
 from allears.training.understanding.building import (
     HeadOptions,
-    ModelOptions,
+    ReaderModelOptions,
     build_reader,
     chosen_heads,
     taken_over,
@@ -44,7 +44,7 @@ UNKNOWN_SHARE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataOptions:
+class ReaderDataOptions:
     """Every head knows its corpus; here is only where they are and how much of them is used."""
 
     root: str = ""  # default: ALLEARS_DATA
@@ -65,9 +65,9 @@ class UnderstandingTask:
     def __init__(self, recipe: Recipe, folder: Path):
         only_tables(recipe, {"data", "model", "heads", "limits"})
         self.options = recipe.training
-        self.data = parse(DataOptions, recipe.tables.get("data", {}), "data")
+        self.data = parse(ReaderDataOptions, recipe.tables.get("data", {}), "data")
         self.wanted = parse(HeadOptions, recipe.tables.get("heads", {}), "heads")
-        model = parse(ModelOptions, recipe.tables.get("model", {}), "model")
+        model = parse(ReaderModelOptions, recipe.tables.get("model", {}), "model")
         limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
         heads = chosen_heads(self.wanted, model)
         self.heads = [
