@@ -1,8 +1,8 @@
 """What second readers made of the talks: a mark for every reply as it was first written, and what was rewritten.
 
 `marks.jsonl.gz`, a line for each conversation that was read: `{"id", "reader", "marks", "go_on"}`, one letter for each
-reply (G good, P plain, O off, M wrong on purpose). `rewritten.jsonl.gz`, a line for each reply that was changed after it:
-`{"id", "turn", "mark", "before"}`; what it became is in the corpus. So the pairs are preferences, too.
+reply (G good, P plain, O off, M wrong on purpose). `rewritten.jsonl.gz`, a line for each reply that was changed after
+it: `{"id", "turn", "mark", "before"}`; what it became is in the corpus. So the pairs are preferences, too.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class TalkRows:
         pieces = self.tokenizer([each.text for each in segments], add_special_tokens=False)["input_ids"]
         ids = [token for piece in pieces for token in piece]
         learn = [each.learn for each, piece in zip(segments, pieces, strict=True) for _ in piece]
-        return ids[: self.longest], learn[: self.longest]
+        return ids[-self.longest :], learn[-self.longest :]  # what is too long loses its beginning
 
 
 def _turn_of(source: str) -> int:

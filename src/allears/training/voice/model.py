@@ -72,7 +72,9 @@ class VoiceModel(nn.Module):
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         own = self.learned()
-        if own.keys() != state_dict.keys():
+        if {name: value.shape for name, value in own.items()} != {
+            name: value.shape for name, value in state_dict.items()
+        }:
             raise AllearsError("the adapter belongs to another model, or has another rank")
         with torch.no_grad():
             for name, value in own.items():

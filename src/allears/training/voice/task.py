@@ -63,6 +63,7 @@ class VoiceTask:
         tokenizer = load_chat_tokenizer(self.options.base).whole
         self.rows = TalkRows(tokenizer, self.data.longest, self.data.retold)
         self.plain_rows = TalkRows(tokenizer, self.data.longest)
+        torch.manual_seed(self.seed)  # of the fresh adapter: a resumed run begins with the same
         self.model = start_model(self.options)
         self.data_fingerprint = fingerprint(self.train)
         self.lengths = np.array([sum(len(turn.text) for turn in talk.turns) for talk in self.train])
@@ -78,7 +79,8 @@ class VoiceTask:
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
         seed = self.seed * 1000 + epoch
         rows = [self.rows.row(self.train[place], seed) for place in workers.share(batch)]
-        loss = -self._log_probabilities(self.model, rows, workers.device).mean()
+        told = self._log_probabilities(self.model, rows, workers.device)
+        loss = -told.sum() / max(1, len(told))
         backward(loss)
         return loss.detach()
 
@@ -89,7 +91,7 @@ class VoiceTask:
             rows = [self.plain_rows.row(talk, 0) for talk in self.valid[start : start + self.batch]]
             with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
                 found = self._log_probabilities(self.model, rows, device)
-            total, count = total + float(found.double().sum()), count + len(found)
+            total, count = total + float(found.detach().double().sum()), count + len(found)
         return {"likelihood": total / count, "ppl": math.exp(-total / count)}
 
     def save(self, folder: Path) -> None:
