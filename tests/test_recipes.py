@@ -47,7 +47,7 @@ def test_its_heads_are_known_and_build_a_reader(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "allears.training.understanding.building"
-    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder(num_hidden_layers=12))
+    monkeypatch.setattr(f"{module}.load_encoder", lambda name: tiny_encoder(num_hidden_layers=12))
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     turns = (Turn(Role.SEEKER, "my cat was lost"), Turn(Role.SUPPORTER, "so sorry"))
     monkeypatch.setattr(
@@ -76,7 +76,7 @@ def test_its_heads_are_known_and_build_a_reader(
 def test_its_options_build_its_model(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "allears.training.selection.task"
     monkeypatch.setattr(f"{module}.split_examples", made_up_examples)
-    monkeypatch.setattr(f"{module}.Encoder.from_pretrained", lambda name: tiny_encoder())
+    monkeypatch.setattr(f"{module}.load_encoder", lambda name: tiny_encoder())
     monkeypatch.setattr(f"{module}.encoder_tokenizer", lambda name: tiny_tokenizer(tmp_path))
     recipe = read_recipe(path)
     model = dict(recipe.tables["model"])

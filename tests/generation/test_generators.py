@@ -219,7 +219,7 @@ def test_a_run_opens_in_an_install_without_a_bundle(tmp_path, monkeypatch):
     def none_here() -> None:
         raise AllearsError("this install carries no default bundle")
 
-    monkeypatch.setattr("allears.models.generation.loading.default_bundle", none_here)
+    monkeypatch.setattr("allears.runtime.bundle.default_bundle", none_here)
     generator = small_generator(tmp_path, "joint")
     saved.save(tmp_path / "run", generator.module, generator.card, generator.tokenizer)
     assert load_generator(tmp_path / "run").card.name == "joint"

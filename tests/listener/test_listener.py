@@ -13,9 +13,10 @@ import pytest
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
 from allears.listener.contract import Reply, Request
-from allears.listener.listener import LONGEST_MESSAGE, Listener
+from allears.listener.listener import Listener
 from allears.listener.pool import Line, open_index
 from allears.listener.proposers import PoolProposer
+from allears.listener.turn_state import LONGEST_MESSAGE
 from allears.runtime.selector import Query
 
 

@@ -18,7 +18,8 @@ from allears.models.selection.bi_encoder import BiEncoder
 from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.nn.encoder import encoder_tokenizer
 from allears.nn.pretrained import load_encoder
-from allears.runtime import onnx_selector as runtime
+from allears.runtime import onnx_encoder as runtime
+from allears.runtime import onnx_selector
 from allears.runtime.onnx_selector import OnnxSelector, StateComparison
 from allears.runtime.selector import Query
 from allears.text.layout import Limits
@@ -70,7 +71,7 @@ def test_batch_mates_change_nothing(selector: OnnxSelector, monkeypatch: pytest.
     everything = np.tile(np.arange(len(RESPONSES)), (3, 1))
     scores = selector.score(queries(), together, everything)
     monkeypatch.setattr(runtime, "ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(runtime, "CANDIDATES_AT_ONCE", 1)
+    monkeypatch.setattr(onnx_selector, "CANDIDATES_AT_ONCE", 1)
     alone = selector.encode_responses(RESPONSES)
     np.testing.assert_allclose(alone.vectors, together.vectors, atol=1e-5)
     np.testing.assert_allclose(selector.score(queries(), alone, everything), scores, rtol=1e-3, atol=1e-3)
@@ -97,7 +98,7 @@ def test_texts_are_encoded_together_only_with_texts_of_their_width(monkeypatch: 
 
 
 def test_many_comparisons_at_once_are_those_of_one_by_one(made: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(runtime, "CANDIDATES_AT_ONCE", 2)
+    monkeypatch.setattr(onnx_selector, "CANDIDATES_AT_ONCE", 2)
     selector = OnnxSelector.from_bundle(made / "cobert", threads=2)
     candidates, encoded = selector.encode_responses(RESPONSES), selector.encode_queries(queries())
     chosen = [np.array([4, 0, 2]), np.array([1]), np.array([3, 5, 1, 0])]
@@ -170,7 +171,7 @@ def test_scoring_imports_neither_torch_nor_transformers_nor_onnx(made: Path):
 import sys
 import numpy as np
 from allears.conversation import Role, Turn
-from allears.runtime.onnx_selector import Comparison, OnnxSelector
+from allears.runtime.onnx_selector import OnnxSelector, StateComparison
 from allears.runtime.selector import Query
 selector = OnnxSelector.from_bundle({str(made / "cobert")!r})
 candidates = selector.encode_responses(["so sorry", "great news"])

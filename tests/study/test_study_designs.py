@@ -92,7 +92,7 @@ text = "Anything else?"
     )
     assert design.shown_systems == 2
     assert [type(block).__name__ for block in design.blocks] == [
-        "Text",
+        "TextBlock",
         "PersonaSentences",
         "Replies",
         "Likert",

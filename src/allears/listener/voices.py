@@ -144,6 +144,6 @@ def _missing(name: str, bundle: Path | str) -> str:
 
 
 def _folder(bundle: Path | str) -> Path:
-    from allears.runtime.bundle import default_bundle
+    from allears.runtime.bundle import folder_of
 
-    return default_bundle() if str(bundle) == DEFAULT else Path(bundle)
+    return folder_of(bundle)

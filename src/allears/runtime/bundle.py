@@ -167,6 +167,11 @@ def default_bundle() -> Path:
     return folder
 
 
+def folder_of(path: str | Path) -> Path:
+    """The folder that a bundle's name means: the one that ships for "default", else the path itself."""
+    return default_bundle() if str(path) == DEFAULT else Path(path)
+
+
 def bundle_folder(name: str | Path) -> Path | None:
     """The folder of the bundle that `name` means, `default` among them; None for anything else."""
     if str(name) == DEFAULT:

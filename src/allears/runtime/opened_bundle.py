@@ -9,7 +9,7 @@ from pathlib import Path
 import onnxruntime
 
 from allears.errors import AllearsError
-from allears.runtime.bundle import DEFAULT, ENCODER_FILE, BundleCard, check_files, default_bundle
+from allears.runtime.bundle import DEFAULT, ENCODER_FILE, BundleCard, check_files, folder_of
 from allears.runtime.onnx_encoder import OnnxEncoder, open_graph
 from allears.text.tokenizer import WordPiece
 
@@ -34,7 +34,7 @@ class Bundle:
         threads: int | None = None,
         verify: bool = False,
     ):
-        self.folder = default_bundle() if str(path) == DEFAULT else Path(path)
+        self.folder = folder_of(path)
         self.card = BundleCard.read(self.folder)
         self.threads, self._verify = threads, verify
         self._encoder, self._tokenizer = encoder, tokenizer
@@ -44,7 +44,7 @@ class Bundle:
         if not all(file in self.card.files for file in files):
             raise AllearsError(
                 f"{self.folder}: this bundle carries no {name}; export it again with "
-                f"`allears export RUN {option} --out FOLDER`"
+                f"`allears export RUN {option} --out FOLDER`, or add it to this one"
             )
         check_files(self.folder, self.card, verify=self._verify)
 

@@ -38,7 +38,7 @@ class OnnxScreen(AnsweringReader):
     @classmethod
     def from_bundle(cls, path: Path | str, tokenizer: WordPiece | None = None) -> OnnxScreen:
         bundle = Bundle(path, tokenizer=tokenizer)
-        bundle.part("screen", (SCREEN_FILE, SCREEN_CARD_FILE), "--screen SCREEN_RUN")
+        bundle.part("screen", (SCREEN_FILE, SCREEN_CARD_FILE), "--screen RUN")
         card = BundledReaderCard.read(bundle.folder, SCREEN_CARD_FILE)
         return cls(card, bundle.tokenizer, bundle.graph(SCREEN_FILE, threads=1))  # a message is short
 

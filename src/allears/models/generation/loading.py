@@ -10,7 +10,7 @@ from allears.decoding import CONSENSUS_SETTINGS, Settings
 from allears.errors import AllearsError
 from allears.models.runs import load_run
 from allears.models.selection.loading import load_selector
-from allears.runtime.bundle import CARD_FILE, BundleCard, default_bundle
+from allears.runtime.bundle import CARD_FILE, BundleCard, default_bundle, folder_of
 from allears.runtime.causal import KIND as LANGUAGE_MODEL
 from allears.runtime.generator import Generator
 from allears.runtime.language_models import SMOLLM2
@@ -36,7 +36,7 @@ def load_generator(name: str | Path, device: str = "cpu") -> Generator:
     if str(name) == SMOLLM2:
         voice = open_smollm2() if device == "cpu" else load_generator(SMOLLM2_FOLDER, device)
         return _with_reader(voice, default_bundle(), settings=CONSENSUS_SETTINGS)
-    folder = default_bundle() if str(name) == DEFAULT else Path(name)
+    folder = folder_of(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such generator; give a run folder of {_TRAIN}, or a bundle")
     if (folder / CARD_FILE).is_file():

@@ -13,7 +13,7 @@ from allears.corpora.heads import Head
 from allears.errors import AllearsError
 from allears.labels import POLARITIES
 from allears.models.runs import load_run
-from allears.runtime.bundle import default_bundle
+from allears.runtime.bundle import folder_of
 from allears.runtime.classifier import Classifier, Probabilities
 from allears.text.reading import Reading
 
@@ -69,7 +69,7 @@ def load_reading_model(
         from allears.models.reader.sentiment import VaderSentiment
 
         return ClassifierModel(VaderSentiment())
-    folder = default_bundle() if str(name) == DEFAULT else Path(name)
+    folder = folder_of(name)
     if not folder.is_dir():
         raise AllearsError(
             f"{name}: no such model; give a reader's run folder, a bundle folder, 'default', or 'fasttext'"

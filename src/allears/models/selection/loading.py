@@ -9,7 +9,7 @@ from typing import Any
 from allears.errors import AllearsError
 from allears.models.runs import load_run
 from allears.models.selection.ensemble import SelectorEnsemble
-from allears.runtime.bundle import DEFAULT, default_bundle
+from allears.runtime.bundle import folder_of
 
 
 def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: int | None = None) -> Any:
@@ -23,7 +23,7 @@ def load_selector(name: str | Path, device: str = "cpu", *, persona_sentences: i
         return SelectorEnsemble(
             [load_selector(part, device, persona_sentences=persona_sentences) for part in parts]
         )
-    folder = default_bundle() if str(name) == DEFAULT else Path(name)
+    folder = folder_of(name)
     if not folder.is_dir():
         raise AllearsError(f"{name}: no such model; give a run folder, a bundle folder, or 'default'")
     selector = (
