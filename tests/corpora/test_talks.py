@@ -17,7 +17,9 @@ from allears.corpora.heads import head
 from allears.corpora.talks import Talks, conversation
 from allears.corpora.talks.rules import broken_rules, numbers, openings, unsaid
 from allears.models.generation.examples import read_examples
-from made_up_corpora import TALKS
+from allears.personas.examples import talk_tellings
+from allears.training.safety.ordinary import ordinary_turns
+from made_up_corpora import DAILY_DIALOG, ED, TALKS
 
 SPLITS = ("train", "valid", "test")
 PUBLISHED = (
@@ -81,6 +83,21 @@ def test_a_reply_that_misses_is_context_and_never_learned_from(tmp_path: Path):
         "No. I got that wrong."
     ]
     assert [each.labels for each in head("strategy").readings([talk])] == [("Others",)]
+
+
+def test_each_turn_tells_what_its_author_noted(tmp_path: Path):
+    tellings = talk_tellings("train", TALKS.write(tmp_path))
+    assert [each.persona for each in tellings] == [
+        "i have a fern called Otto", "", "i have a fern called Otto", "", "", "",
+    ]  # fmt: skip
+
+
+def test_ordinary_turns_of_the_talks_are_the_seekers_alone(tmp_path: Path):
+    for made_up_corpus in (ED, DAILY_DIALOG, TALKS):
+        made_up_corpus.write(tmp_path)
+    turns = ordinary_turns("train", 100, root=tmp_path)
+    assert "my fern Otto grew to my knee" in turns
+    assert not any("What does Otto get" in turn for turn in turns)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from pathlib import Path
 from allears.conversation import Conversation, Role
 from allears.corpora.msc import MultiSessionChat
 from allears.corpora.persona_chat import PersonaChat, PersonaChatProfiles
+from allears.corpora.talks import Talks
 from allears.errors import AllearsError
 from allears.personas.support import FRAMING_WORDS, bases, content_words, said_bases
 from allears.personas.wording import sentences
@@ -66,6 +67,19 @@ def _gold(conversation: Conversation) -> Iterator[Telling]:
     for turn, told in zip(conversation.turns, by_turn, strict=True):
         if turn.speaker is Role.SEEKER:
             yield Telling(turn.text, " ".join(text.strip() for text in told))
+
+
+def talk_tellings(split: str, root: Path) -> list[Telling]:
+    """The seeker's turns of the talks with the lasting facts that each tells, as their authors noted them."""
+    found: list[Telling] = []
+    for conversation in Talks().read(split, root):
+        persona = conversation.personas.get(Role.SEEKER.value)
+        noted = persona.sentences if persona else ()
+        for number, turn in enumerate(conversation.turns, 1):
+            if turn.speaker is Role.SEEKER:
+                told = [each.text for each in noted if each.source == f"turn {number}"]
+                found.append(Telling(turn.text, " ".join(told)))
+    return found
 
 
 def persona_chat_tellings(root: Path, *, coverage: float = 0.6, seed: int = 1) -> list[Telling]:

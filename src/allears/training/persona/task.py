@@ -21,7 +21,7 @@ from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.personas.constraint import Lexicon
-from allears.personas.examples import Telling, msc_tellings, persona_chat_tellings
+from allears.personas.examples import Telling, msc_tellings, persona_chat_tellings, talk_tellings
 from allears.personas.gate import Mask, f1, fit_threshold
 from allears.personas.lengths import Lengths
 from allears.personas.support import unsupported_share
@@ -44,6 +44,7 @@ class ExtractorDataOptions:
 
     root: str = ""  # default: ALLEARS_DATA
     weak: bool = True
+    talks: bool = False  # also what the authors of our own corpus noted, as gold
     taught: str = ""  # a file of the data folder that `allears persona label` wrote
     coverage: float = 0.6  # of a profile sentence's content words, for a weak pair
     gold_share: tuple[float, ...] = (0.3, 0.9)
@@ -89,7 +90,8 @@ class PersonaTask:
         self.lexicon = Lexicon(self.tokenizer, self.model.decoder.vocabulary)
         root = data_root(self.data.root or None)
         limit, seed = self.data.train_limit, self.options.seed
-        gold = sample(msc_tellings("train", root), limit, seed)
+        noted = [*msc_tellings("train", root), *(talk_tellings("train", root) if self.data.talks else [])]
+        gold = sample(noted, limit, seed)
         weak = persona_chat_tellings(root, coverage=self.data.coverage, seed=seed) if self.data.weak else []
         if self.data.taught:
             weak = [*weak, *read_tellings(root / self.data.taught)]

@@ -2,8 +2,9 @@
 
 The written cases are half danger and half what sounds like it. A screen that has seen nothing else takes "Maybe I'll
 keep the collar" for a farewell. So its heads also learn from everyday turns, as harmless, and its layers are weighed
-so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA; none of it ships.
-What ships are the messages that the listener knows an answer to, which are ordinary too.
+so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA, which do not ship.
+The talks do, our own corpus, whose people often sound as if they were in danger and never are; and so do the messages
+that the listener knows an answer to.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from allears.conversation import Role
 from allears.corpora import corpus, data_root
 from allears.listener.answered import shipped_answered
 
-CORPORA = ("ed", "dailydialog")
+CORPORA = ("ed", "dailydialog", "talks")
 
 
 def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | None = None) -> list[str]:
-    """Different turns of both corpora, the seekers' only where there is one; a seeded sample."""
+    """Different turns of these corpora, the seekers' only where there is one; a seeded sample."""
     turns = sorted(set(_turns(split, data_root(root))))
     return random.Random(seed).sample(turns, min(count, len(turns)))
 
@@ -34,5 +35,5 @@ def _turns(split: str, root: Path) -> Iterator[str]:
     for name in CORPORA:
         for conversation in corpus(name).read(split, root):
             for turn in conversation.turns:
-                if name != "ed" or turn.speaker is Role.SEEKER:
+                if name == "dailydialog" or turn.speaker is Role.SEEKER:
                     yield turn.text
