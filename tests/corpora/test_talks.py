@@ -18,8 +18,8 @@ from allears.corpora.talks import Talks, conversation
 from allears.corpora.talks.rules import broken_rules, numbers, openings, unsaid
 from allears.models.generation.examples import read_examples
 from allears.personas.examples import talk_tellings
-from allears.training.safety.ordinary import ordinary_turns
-from made_up_corpora import DAILY_DIALOG, ED, TALKS
+from allears.training.safety import ordinary
+from made_up_corpora import TALKS
 
 SPLITS = ("train", "valid", "test")
 PUBLISHED = (
@@ -92,11 +92,10 @@ def test_each_turn_tells_what_its_author_noted(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_ordinary_turns_of_the_talks_are_the_seekers_alone(tmp_path: Path):
-    for made_up_corpus in (ED, DAILY_DIALOG, TALKS):
-        made_up_corpus.write(tmp_path)
-    turns = ordinary_turns("train", 100, root=tmp_path)
-    assert "my fern Otto grew to my knee" in turns
+def test_ordinary_turns_of_the_talks_are_the_seekers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ordinary, "CORPORA", ("talks",))
+    turns = ordinary.ordinary_turns("train", 100, root=TALKS.write(tmp_path))
+    assert turns.count("my fern Otto grew to my knee") == 1
     assert not any("What does Otto get" in turn for turn in turns)
 
 

@@ -2,9 +2,9 @@
 
 The written cases are half danger and half what sounds like it. A screen that has seen nothing else takes "Maybe I'll
 keep the collar" for a farewell. So its heads also learn from everyday turns, as harmless, and its layers are weighed
-so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA, which do not ship.
-The talks do, our own corpus, whose people often sound as if they were in danger and never are; and so do the messages
-that the listener knows an answer to.
+so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA, which do not
+ship. The talks do, our own corpus, whose people often sound as if they were in danger and never are; and so do the
+messages that the listener knows an answer to.
 """
 
 from __future__ import annotations
