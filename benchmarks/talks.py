@@ -38,7 +38,9 @@ def replies_of(every: list[Conversation]) -> list[tuple[str, str]]:
         (str(talk.labels["author"]), turn.text)
         for talk in every
         for number, turn in enumerate(talk.turns, 1)
-        if turn.speaker is Role.SUPPORTER and number not in talk.labels.get("misses", ())
+        if turn.speaker is Role.SUPPORTER
+        and number not in talk.labels.get("misses", ())
+        and talk.labels["kind"] != "other language"  # one sentence in one language is soon the same
     ]
 
 

@@ -39,11 +39,12 @@ _ORDINALS = {
 COUNTED_WITHOUT_SAYING = frozenset({0, 1, 2})  # "the two of you", "one more thing"
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DIGITS = re.compile(r"(\d+)[a-z]{0,2}")
+_PAUSE = re.compile(r"[,.;:!?…](?:\s|$)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _MULTIPLES = {"twi": 2, "twin": 2, "thrice": 3, "triplet": 3, "double": 2}
 _SENTENCE_START = re.compile(r"(?<=[.!?:…])\s+|[\"“”‘]")
 _PRONOUN = re.compile(r"i(['’]\w+)?")
-_ALWAYS_CAPITAL = frozenset({"english", "ok", "tv"})
+_ALWAYS_CAPITAL = frozenset({"english", "ok", "tv", "mr", "mrs", "dr", "gp"})
 
 
 def broken_rules(conversation: Conversation) -> Iterator[str]:
@@ -75,19 +76,29 @@ def words(text: str) -> list[str]:
 def numbers(text: str) -> set[int]:
     """The whole numbers in a text, in digits ("3rd", "1,200", "2k") or in words ("thirty-four", "four hundred")."""
     found: set[int] = set()
-    spoken: list[int] = []  # number words in a row, which are one number
-    for word in [*words(_THOUSANDS.sub("", text.lower()).replace("-", " ")), ""]:
-        if word in NUMBER_WORDS:
-            spoken.append(NUMBER_WORDS[word])
-        elif spoken and word in ("and", "a"):
-            continue
-        else:
-            found |= {_joined(spoken)} if spoken else set()
-            spoken = []
-        if match := _DIGITS.fullmatch(word):
-            found.add(int(match[1]) * (1000 if word.endswith("k") else 1))
-        found |= {number for stem, number in _MULTIPLES.items() if word.startswith(stem)}
+    for part in _PAUSE.split(_THOUSANDS.sub("", text.lower()).replace("-", " ")):
+        spoken: list[int] = []  # number words in a row that are one number
+        for word in words(part):
+            if word in NUMBER_WORDS:
+                value = NUMBER_WORDS[word]
+                if spoken and not _goes_on(spoken, value):
+                    found.add(_joined(spoken))
+                    spoken = []
+                spoken.append(value)
+            elif not (word == "and" and spoken and spoken[-1] >= 100):
+                found |= {_joined(spoken)} if spoken else set()
+                spoken = []
+            if match := _DIGITS.fullmatch(word):
+                found.add(int(match[1]) * (1000 if word.endswith("k") else 1))
+            found |= {number for stem, number in _MULTIPLES.items() if word.startswith(stem)}
+        found |= {_joined(spoken)} if spoken else set()
     return found
+
+
+def _goes_on(spoken: list[int], value: int) -> bool:
+    """Whether a number word belongs to those before it: "thirty four", "four hundred", "hundred twenty"."""
+    last = spoken[-1]
+    return value >= 100 or last >= 100 or (20 <= last < 100 and 0 < value < 10)
 
 
 def _joined(values: list[int]) -> int:
@@ -117,7 +128,7 @@ def unsaid(reply: str, said: str) -> list[str]:
             known = base in heard or (
                 len(base) > 3 and any(base.startswith(each) for each in heard if len(each) > 2)
             )
-            if word[0].isupper() and not _PRONOUN.fullmatch(base) and not known:
+            if word[0].isupper() and len(word) > 1 and not _PRONOUN.fullmatch(base) and not known:
                 found.append(word)
     parts = {value for word, value in (NUMBER_WORDS | _ORDINALS).items() if word in said.lower()}
     missing = numbers(reply) - numbers(said) - parts - COUNTED_WITHOUT_SAYING
