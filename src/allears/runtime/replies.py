@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from allears.decoding import (
-    AlphaTable,
     Array,
     Processor,
     Reorder,
@@ -22,7 +21,6 @@ from allears.decoding import (
     write,
 )
 from allears.decoding.arrays import integers
-from allears.errors import AllearsError
 from allears.runtime.consensus import draws_for, most_agreed
 from allears.runtime.generator import STRATEGIES, Generated, Prompt
 from allears.runtime.spelling import written_text
@@ -109,22 +107,6 @@ def write_replies(
         most_agreed([vocabulary.generated(prompt, written, longest=limit) for written in texts], count)
         for prompt, texts in zip(prompts, found, strict=True)
     ]
-
-
-def by_prescription(prompts: Sequence[Prompt]) -> Iterator[list[int]]:
-    """The places of prompts that let the generator choose a strategy, then of those that prescribe one: these begin
-    after it, so they are written by themselves."""
-    for prescribed in (False, True):
-        places = [place for place, each in enumerate(prompts) if (each.strategy is not None) is prescribed]
-        if places:
-            yield places
-
-
-def check_alphas(alphas: AlphaTable | None, name: str, has_branches: bool) -> None:
-    if not has_branches and alphas is not None and any(alphas.by_strategy.values()):
-        raise AllearsError(
-            f"a {name} generator has no branch without persona, so alpha can only be 0; use pal"
-        )
 
 
 def ranked_strategies(shares: Sequence[float]) -> tuple[tuple[str, float], ...]:

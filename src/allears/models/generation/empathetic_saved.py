@@ -103,14 +103,16 @@ def load_empathetic(folder: Path, saved: Mapping[str, Any], device: str = "cpu")
     card = EmpatheticCard(**{**saved, "limits": Limits(**saved["limits"])})
     model = build_empathetic(card)
     load_weights(folder / "model.safetensors", model)
-    tokenizer: Any
-    if (folder / "vocabulary.txt").is_file():
-        lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
-        tokenizer = word_vocabulary().restore(lines)
-    else:
-        tokenizer = encoder_tokenizer(folder)
     prepend = Prepend.build(**card.prepend, folder=folder) if card.prepend is not None else None
-    return EmpatheticGenerator(model, card, tokenizer, prepend=prepend, device=device)
+    return EmpatheticGenerator(model, card, saved_tokenizer(folder), prepend=prepend, device=device)
+
+
+def saved_tokenizer(folder: Path) -> WordVocabulary | WordPiece:
+    """The words of a run's folder, or its tokenizer."""
+    if not (folder / "vocabulary.txt").is_file():
+        return encoder_tokenizer(folder)
+    lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    return word_vocabulary().restore(lines)
 
 
 def word_vocabulary(*, minimum_count: int = 1, maximum_size: int = 40_000) -> WordVocabulary:
