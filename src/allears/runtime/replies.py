@@ -24,7 +24,7 @@ from allears.decoding.arrays import integers
 from allears.runtime.consensus import draws_for, most_agreed
 from allears.runtime.generator import STRATEGIES, Generated, Prompt
 from allears.runtime.spelling import written_text
-from allears.text.tokenizer import WordPiece
+from allears.text.tokenizer import WordPiece, WordVocabulary
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,7 @@ class Vocabulary:
 
     @cached_property
     def unwritable(self) -> list[int]:
-        """Tokens that are marks, not words."""
-        unknown = getattr(self.tokenizer.backend, "unk_token_id", None)  # a pretrained model's tokenizer
-        if isinstance(self.tokenizer, WordPiece):
-            unknown = self.tokenizer.backend.token_to_id("[UNK]")
-        marks = {self.tokenizer.pad, self.tokenizer.start, unknown} - {None, self.tokenizer.end}
-        return sorted(int(mark) for mark in marks)
+        return marks_of(self.tokenizer)
 
     def generated(self, prompt: Prompt, written: Written, *, longest: int) -> Generated:
         strategy, words = prompt.strategy or "", []
@@ -107,6 +102,17 @@ def write_replies(
         most_agreed([vocabulary.generated(prompt, written, longest=limit) for written in texts], count)
         for prompt, texts in zip(prompts, found, strict=True)
     ]
+
+
+def marks_of(tokenizer: Any) -> list[int]:
+    """Tokens that are marks, not words, and so never written; an end is."""
+    if isinstance(tokenizer, WordPiece):
+        unknown = tokenizer.backend.token_to_id("[UNK]")
+    elif isinstance(tokenizer, WordVocabulary):
+        unknown = tokenizer.unknown
+    else:  # a pretrained model's
+        unknown = getattr(tokenizer.backend, "unk_token_id", None)
+    return sorted(int(mark) for mark in {tokenizer.pad, tokenizer.start, unknown} - {None, tokenizer.end})
 
 
 def ranked_strategies(shares: Sequence[float]) -> tuple[tuple[str, float], ...]:

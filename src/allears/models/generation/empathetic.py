@@ -20,7 +20,6 @@ from allears.nn.transformer import ContextEncoder, DecoderStack, State, WordInpu
 from allears.nn.words import WordEmbedding
 
 NOT_KNOWN = -1  # a label that an example does not have; no loss is computed for it
-MECHANISMS_KNOWN = 3  # EPITOME's emotional reactions, interpretations, explorations
 
 
 @dataclass(frozen=True, slots=True)

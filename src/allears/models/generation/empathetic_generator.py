@@ -18,6 +18,7 @@ from allears.models.generation.torch_replies import TorchReplies
 from allears.runtime.consensus import draws_for, most_agreed
 from allears.runtime.generating import BatchedGenerator, WritingRequest
 from allears.runtime.generator import Generated, Prompt
+from allears.runtime.replies import marks_of
 from allears.runtime.spelling import written_text
 from allears.text.paper_words import plain_text
 from allears.text.tokenizer import WordPiece
@@ -68,7 +69,7 @@ class EmpatheticGenerator(
                 end=self.tokenizer.end,
                 count=draws_for(request.settings, request.count),
                 seed=list(request.seeds),
-                processors=[never(self._unwritable())],
+                processors=[never(marks_of(self.tokenizer))],
             )
         return [
             most_agreed([self._generated(prompt, written, limit) for written in own], request.count)
@@ -142,12 +143,3 @@ class EmpatheticGenerator(
             source = " ".join([*(turn.text for turn in prompt.turns), *prompt.own_persona])
             return written_text(self.tokenizer, tokens, source)
         return plain_text([self.tokenizer.words_[token] for token in tokens])
-
-    def _unwritable(self) -> list[int]:
-        """Tokens that are marks, not words."""
-        if isinstance(self.tokenizer, WordPiece):
-            unknown = self.tokenizer.backend.token_to_id("[UNK]")
-        else:
-            unknown = self.tokenizer.unknown
-        marks = {self.tokenizer.pad, self.tokenizer.start, unknown} - {None}
-        return sorted(int(mark) for mark in marks)

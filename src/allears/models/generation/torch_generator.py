@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from allears.decoding import interleaved
+from allears.decoding import Step, interleaved
 from allears.models.generation.dataset import GenerationBatch, GenerationDataset
 from allears.models.generation.examples import GenerationExample
 from allears.models.generation.torch_replies import TorchReplies
@@ -40,18 +40,20 @@ class TorchGenerator(TorchReplies[GenerationModel, GenerationDataset], StrategyG
     @torch.inference_mode()
     def _write_batch(self, request: WritingRequest, data: GenerationBatch) -> list[list[Generated]]:
         context, persona, _, _ = data
-        decoder = self.model.decoder
         both = self.has_branches and request.leans and bool(persona.mask.any())
         with self.autocast():
-            table = decoder.table(self.model.encoder)
-            step: Any = partial(decoder.step, table=table)
-            start = self._start(data)
-            if both:
-                parts = [decoder.begin(memory, table) for memory in self.branches(context, persona)]
-                state = interleaved(*parts)
-            else:
-                state = tuple(decoder.begin(self.model.read(context, persona), table))
+            memories = self.branches(context, persona) if both else (self.model.read(context, persona),)
+            step, states, start = self._begin(*memories)
+            state = interleaved(*states) if both else states[0]
             return self._replies(request, step, state, start, two_branches=both)
+
+    def _begin(self, *memories: EncoderMemory) -> tuple[Step, list[tuple[Tensor, ...]], Tensor]:
+        """The decoder's step, its state over each of the memories, and its first tokens."""
+        decoder = self.model.decoder
+        table = decoder.table(self.model.encoder)
+        start = torch.full((len(memories[0].ids),), decoder.start, device=self.device)
+        states = [tuple(decoder.begin(memory, table)) for memory in memories]
+        return partial(decoder.step, table=table), states, start
 
     def branches(self, context: Inputs, persona: Inputs) -> tuple[EncoderMemory, EncoderMemory]:
         """What the decoder reads with the persona and without."""
@@ -72,16 +74,12 @@ class TorchGenerator(TorchReplies[GenerationModel, GenerationDataset], StrategyG
 
     @torch.inference_mode()
     def _strategy_shares(self, data: GenerationBatch) -> list[list[float]]:
-        first, decoder = self.model.decoder.first_strategy, self.model.decoder
+        first = self.model.decoder.first_strategy
         with self.autocast():
-            table = decoder.table(self.model.encoder)
-            state = tuple(decoder.begin(self.model.read(data.context, data.persona), table))
-            likely, _ = decoder.step(self._start(data), state, table)
+            step, (state,), start = self._begin(self.model.read(data.context, data.persona))
+            likely, _ = step(start, state)
         shares: list[list[float]] = likely[:, first : first + len(STRATEGIES)].float().softmax(-1).tolist()
         return shares
-
-    def _start(self, data: GenerationBatch) -> Tensor:
-        return torch.full((len(data.targets),), self.model.decoder.start, device=self.device)
 
     def _dataset(
         self, examples: Sequence[GenerationExample], seeds: Sequence[int] | None = None

@@ -18,8 +18,9 @@ from allears.evaluation.generation import evaluate_generation
 from allears.models.generation.dataset import ReplyDataset
 from allears.models.generation.examples import GenerationExample, read_examples
 from allears.models.generation.filtering import reader_filter
+from allears.text.layout import Limits
 from allears.training.loop import Backward
-from allears.training.recipe import TrainingOptions, sample
+from allears.training.recipe import Recipe, only_tables, sample
 from allears.training.workers import Workers
 
 EVALUATION_BATCH = 64
@@ -85,9 +86,18 @@ class ReplyTask(ABC, Generic[Dataset]):
     model: nn.Module
     card: Any
     data: GenerationDataOptions
-    options: TrainingOptions
     valid: list[GenerationExample]
     data_fingerprint: str
+
+    def __init__(self, recipe: Recipe, *more_tables: str):
+        only_tables(recipe, {"data", "model", "limits", "loss", *more_tables})
+        self.options, self.limits = recipe.training, recipe.table(Limits, "limits")
+
+    def _read(self) -> tuple[list[GenerationExample], list[int]]:
+        """The valid split is kept; what is learned from is given back, with the corpus of each example."""
+        train = read_train(self.data, self.options.seed)
+        self.valid = read_valid(self.data)
+        return train
 
     def _lay_out(self, train: list[GenerationExample], groups: list[int]) -> None:
         self.train, self.held_out = self._dataset(train, groups), self._dataset(self.valid)
@@ -160,7 +170,7 @@ def read_valid(data: GenerationDataOptions) -> list[GenerationExample]:
     return sample([example for example in examples if example.answers], data.valid_limit, 0)
 
 
-def check_options(data: GenerationDataOptions, loss: GenerationLossOptions) -> None:
+def check_options(data: GenerationDataOptions, label_smoothing: float) -> None:
     for name in ("weights", "limits"):
         listed = getattr(data, name)
         if listed and len(listed) != len(data.train):
@@ -171,7 +181,7 @@ def check_options(data: GenerationDataOptions, loss: GenerationLossOptions) -> N
             raise AllearsError(f"recipe: data.{name} cannot be below 0, got {list(listed)}")
     for name, share in (
         ("data.persona_dropout", data.persona_dropout),
-        ("loss.label_smoothing", loss.label_smoothing),
+        ("loss.label_smoothing", label_smoothing),
     ):
         if not 0 <= share < 1:
             raise AllearsError(f"recipe: {name} must be at least 0 and below 1, got {share}")

@@ -25,13 +25,11 @@ from allears.training.generation.base import (
     LikelihoodSums,
     ReplyTask,
     check_options,
-    read_train,
-    read_valid,
 )
 from allears.training.generation.rewarded import Rewarded
 from allears.training.generation.rewards import RewardOptions
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables, sample
+from allears.training.recipe import Recipe, sample
 from allears.training.workers import Workers
 
 REWARDED_SAMPLE = 400  # valid examples that are drawn for at each evaluation, where draws are rewarded
@@ -53,24 +51,20 @@ class CausalOptions:
 
 class CausalTask(ReplyTask[CausalDataset]):
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss", "reward"})
-        self.options = recipe.training
+        super().__init__(recipe, "reward")
         self.data = recipe.table(GenerationDataOptions, "data")
         self.loss = recipe.table(GenerationLossOptions, "loss")
         self.reward = recipe.table(RewardOptions, "reward")
         wanted = recipe.table(CausalOptions, "model")
-        limits = recipe.table(Limits, "limits")
-        check_options(self.data, self.loss)
+        check_options(self.data, self.loss.label_smoothing)
         torch.manual_seed(self.options.seed)
-        loaded = _model(wanted, limits)
+        loaded = _model(wanted, self.limits)
         self.causal, self.card, self.layout = loaded.model, loaded.card, loaded.layout
         self.model: nn.Module = loaded.model
         self.rewarded = Rewarded(
             loaded.model, loaded.layout, self.reward, strategy_first=loaded.card.strategy_first
         )
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
-        self._lay_out(train, groups)
+        self._lay_out(*self._read())
 
     def _dataset(
         self, examples: list[GenerationExample], groups: Sequence[int] | None = None

@@ -39,13 +39,10 @@ from allears.training.generation.base import (
     LikelihoodSums,
     ReplyTask,
     check_options,
-    read_train,
-    read_valid,
 )
-from allears.training.generation.base import GenerationLossOptions as WordLoss
 from allears.training.generation.task import run_encoder
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables
+from allears.training.recipe import Recipe
 from allears.training.vectors import vectors_file
 from allears.training.workers import Workers
 
@@ -98,24 +95,21 @@ class EmpatheticTask(ReplyTask[EmpatheticDataset]):
     data: EmpatheticDataOptions
 
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss", "prepend"})
-        self.options = recipe.training
+        super().__init__(recipe, "prepend")
         self.data = recipe.table(EmpatheticDataOptions, "data")
         self.loss = recipe.table(EmpatheticLossOptions, "loss")
         wanted = recipe.table(EmpatheticModelOptions, "model")
-        limits = recipe.table(Limits, "limits")
         empathetic_class(wanted.name)  # an unknown name is said before anything is loaded
-        check_options(self.data, WordLoss(label_smoothing=self.loss.label_smoothing))
+        check_options(self.data, self.loss.label_smoothing)
         _check_shares(self.data, self.loss)
         self.prepend: Prepend | None = None
         if "prepend" in recipe.tables:
             asked = recipe.table(PrependOptions, "prepend")
             self.prepend = Prepend.build(**asdict(asked), root=self.data.root or None, folder=folder / "best")
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
+        train, groups = self._read()
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_model(
-            wanted, limits, train, self.prepend, self.data.root
+            wanted, self.limits, train, self.prepend, self.data.root
         )
         self.frozen: Any = None
         if wanted.beside:

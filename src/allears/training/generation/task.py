@@ -30,11 +30,9 @@ from allears.training.generation.base import (
     LikelihoodSums,
     ReplyTask,
     check_options,
-    read_train,
-    read_valid,
 )
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables
+from allears.training.recipe import Recipe
 from allears.training.workers import Workers
 
 _OWN_OPTIONS = {"pal": ("mixture",), "misc": ("source",)}
@@ -64,17 +62,14 @@ class GenerationTask(ReplyTask[GenerationDataset]):
     model: GenerationModel
 
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss"})
-        self.options = recipe.training
+        super().__init__(recipe)
         self.data = recipe.table(GenerationDataOptions, "data")
         self.loss = recipe.table(GenerationLossOptions, "loss")
         wanted = recipe.table(GenerationModelOptions, "model")
-        check_options(self.data, self.loss)
+        check_options(self.data, self.loss.label_smoothing)
         torch.manual_seed(self.options.seed)
-        self.model, self.card, self.tokenizer = build_generator(wanted, recipe.table(Limits, "limits"))
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
-        self._lay_out(train, groups)
+        self.model, self.card, self.tokenizer = build_generator(wanted, self.limits)
+        self._lay_out(*self._read())
 
     def _dataset(
         self, examples: list[GenerationExample], groups: Sequence[int] | None = None
