@@ -25,6 +25,7 @@ from allears.models.generation.empathetic import before, likelihoods
 from allears.models.generation.empathetic_data import EmpatheticDataset, emotion_name
 from allears.models.generation.empathetic_generator import EmpatheticGenerator
 from allears.models.generation.examples import GenerationExample
+from allears.models.generation.moel import ListeningModel
 
 Values = npt.NDArray[np.float64]
 BATCH = 32
@@ -70,7 +71,7 @@ def listeners(
     watch: Watch = unwatched,
 ) -> Listeners:
     """From `each` examples of every emotion."""
-    if not isinstance(generator, EmpatheticGenerator) or not hasattr(generator.model, "listeners"):
+    if not isinstance(generator, EmpatheticGenerator) or not isinstance(generator.model, ListeningModel):
         raise AllearsError("only MoEL and ModMoEL have listeners; give the folder of such a run")
     labels = generator.emotion_labels
     likely, shares = np.zeros((len(labels), len(labels))), np.zeros((len(labels), len(labels)))

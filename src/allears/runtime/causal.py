@@ -11,21 +11,21 @@ The generator here knows no array library: a `Runtime` does the arithmetic, torc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from allears.decoding import PAL_ALPHAS, PAL_SETTINGS, AlphaTable, Array, Settings, State, TwoBranches
+from allears.decoding import Array, State
 from allears.decoding.arrays import host
 from allears.errors import AllearsError
 from allears.runtime.chat_layout import ChatFrames, ChatLayout, ChatRow
-from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt, Seed
-from allears.runtime.replies import Vocabulary, by_prescription, ranked_strategies, write_replies
+from allears.runtime.generating import StrategyGenerator, WritingRequest, in_order
+from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt
+from allears.runtime.replies import Vocabulary
 from allears.runtime.runs import MODEL_FILE, saved_card
-from allears.runtime.seeds import prompt_seeds
 from allears.text.layout import Limits
 
 BATCH = 64
@@ -94,104 +94,58 @@ class ChatVocabulary(Vocabulary):
         return list(self.unwritable_tokens)
 
 
-class CausalGenerator:
+class CausalGenerator(StrategyGenerator[list[ChatRow]]):
+    name = "language model"
+
     def __init__(self, runtime: Runtime, card: CausalCard, layout: ChatLayout, *, batch: int = BATCH):
         self.runtime, self.card, self.layout, self.batch = runtime, card, layout, batch
         self.vocabulary = ChatVocabulary(layout.tokenizer, layout.first_strategy, tuple(layout.unwritable))
-        self.has_branches = True  # equation 6 works: a prompt with what is known, and one without
 
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        settings: Settings = PAL_SETTINGS,
-        seed: Seed = 0,
-        *,
-        count: int = 1,
-        alphas: AlphaTable | None = None,
-    ) -> list[list[Generated]]:
-        seeds = prompt_seeds(seed, len(prompts))
-        found: list[list[Generated]] = [[] for _ in prompts]
-        for places in by_prescription(prompts):
-            for part, rows in self._parts([prompts[place] for place in places]):
-                own = [places[place] for place in part]
-                texts = self._write(
-                    [prompts[place] for place in own],
-                    rows,
-                    settings,
-                    [seeds[place] for place in own],
-                    count,
-                    alphas or PAL_ALPHAS,
-                )
-                for place, each in zip(own, texts, strict=True):
-                    found[place] = each
-        return found
+    @property
+    def has_branches(self) -> bool:
+        return True  # a prompt with what is known, and one without
 
-    def _write(
-        self,
-        prompts: Sequence[Prompt],
-        rows: Sequence[ChatRow],
-        settings: Settings,
-        seeds: Sequence[int],
-        count: int,
-        alphas: AlphaTable,
-    ) -> list[list[Generated]]:
-        runtime = self.runtime
-        step, reorder = runtime.step, runtime.reorder
-        start = runtime.tokens([row.tail[-1] for row in rows])
-        heads = [row.head for row in rows]
-        tails = [[[*row.persona, *row.tail[:-1]]] for row in rows]
-        state: Any
-        if any(alphas.by_strategy.values()) and any(row.persona for row in rows):
-            for own, row in zip(tails, rows, strict=True):
-                own.append(row.tail[:-1])
-            branches = TwoBranches(step, alphas.by_token(self.vocabulary.strategies), reorder=reorder)
-            step, reorder = branches.step, branches.reorder
-            state = branches.begin(runtime.begin(heads, tails), start)
-        else:
-            state = runtime.begin(heads, tails)
-        return write_replies(
-            prompts,
-            step,
-            state,
-            start,
-            vocabulary=self.vocabulary,
-            settings=settings,
-            longest=self.card.limits.response_tokens,
-            strategy_first=self.card.strategy_first,
-            seeds=seeds,
-            count=count,
-            reorder=reorder,
+    def _write_batch(self, request: WritingRequest, data: list[ChatRow]) -> list[list[Generated]]:
+        both = request.leans and any(row.persona for row in data)
+        state, start = self._begin(data, without=both)
+        return self._replies(
+            request, self.runtime.step, state, start, self.runtime.reorder, two_branches=both
         )
 
+    def _begin(self, rows: Sequence[ChatRow], *, without: bool = False) -> tuple[State, Array]:
+        """The state after all but the last token of each row, and those; also `without` persona, row by row."""
+        tails = [[[*row.persona, *row.tail[:-1]], *([row.tail[:-1]] if without else [])] for row in rows]
+        state = self.runtime.begin([row.head for row in rows], tails)
+        return state, self.runtime.tokens([row.tail[-1] for row in rows])
+
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
-        found: list[Likelihood] = [Likelihood(0.0, 0)] * len(prompts)
         targets = self.layout.targets(prompts, responses)
-        for part, rows in self._parts(prompts):
+
+        def measured(part: list[int], rows: list[ChatRow]) -> list[Likelihood]:
             own = [targets[place] for place in part]
-            for place, target, likely in zip(
-                part, own, self.runtime.likelihood([row.whole for row in rows], own), strict=True
-            ):
-                given = int(prompts[place].strategy is not None)  # the strategy is no part of the response
-                cut = target[-1] != self.layout.tokenizer.end
-                found[place] = Likelihood(sum(likely[given:]), len(target) - given, cut)
-        return found
+            likely = self.runtime.likelihood([row.whole for row in rows], own)
+            return [
+                self._likelihood(prompts[place], target, each)
+                for place, target, each in zip(part, own, likely, strict=True)
+            ]
 
-    def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
-        found: list[tuple[tuple[str, float], ...]] = [()] * len(prompts)
+        return in_order(len(prompts), ((part, measured(part, rows)) for part, rows in self._cut(prompts)))
+
+    def _likelihood(self, prompt: Prompt, target: Sequence[int], likely: Sequence[float]) -> Likelihood:
+        given = int(prompt.strategy is not None)  # the strategy is no part of the response
+        cut = target[-1] != self.layout.tokenizer.end
+        return Likelihood(sum(likely[given:]), len(target) - given, cut)
+
+    def _strategy_shares(self, data: list[ChatRow]) -> list[list[float]]:
+        state, start = self._begin(data)
+        logits, _ = self.runtime.step(start, state)
         first = self.layout.first_strategy
-        for part, rows in self._parts([replace(prompt, strategy=None) for prompt in prompts]):
-            state = self.runtime.begin(
-                [row.head for row in rows], [[[*row.persona, *row.tail[:-1]]] for row in rows]
-            )
-            logits, _ = self.runtime.step(self.runtime.tokens([row.tail[-1] for row in rows]), state)
-            own = host(logits[:, first : first + len(STRATEGIES)]).astype(np.float64)
-            shares = np.exp(own - own.max(1, keepdims=True))
-            for place, each in zip(part, (shares / shares.sum(1, keepdims=True)).tolist(), strict=True):
-                found[place] = ranked_strategies(each)
-        return found
+        own = host(logits[:, first : first + len(STRATEGIES)]).astype(np.float64)
+        shares = np.exp(own - own.max(1, keepdims=True))
+        ranked: list[list[float]] = (shares / shares.sum(1, keepdims=True)).tolist()
+        return ranked
 
-    def _parts(self, prompts: Sequence[Prompt]) -> Iterator[tuple[list[int], list[ChatRow]]]:
-        """Places and their rows, in batches of about the same length."""
+    def _cut(self, prompts: Sequence[Prompt]) -> Iterator[tuple[list[int], list[ChatRow]]]:
         rows = self.layout.rows(prompts)
         order = sorted(range(len(rows)), key=lambda place: len(rows[place].head) + len(rows[place].persona))
         for start in range(0, len(order), self.batch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,30 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
-from allears.decoding import (
-    PAL_ALPHAS,
-    PAL_SETTINGS,
-    VOICE_SETTINGS,
-    AlphaTable,
-    Reorder,
-    Settings,
-    State,
-    Step,
-    TwoBranches,
-)
+from allears.decoding import VOICE_SETTINGS, AlphaTable, Reorder, State, Step, TwoBranches
 from allears.errors import AllearsError
-from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt, Seed
+from allears.runtime.generating import StrategyGenerator, WritingRequest
+from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt
 from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
 from allears.runtime.opened_bundle import Bundle
 from allears.runtime.prompt_layout import PersonaPlace, PromptRows, prompt_rows
-from allears.runtime.replies import (
-    Vocabulary,
-    by_prescription,
-    check_alphas,
-    ranked_strategies,
-    write_replies,
-)
-from allears.runtime.seeds import prompt_seeds
+from allears.runtime.replies import Vocabulary
 from allears.runtime.voice_card import (
     MEMORY_FILE,
     MIX,
@@ -87,7 +71,7 @@ class _Read:
     persona: EncodedText | None
 
 
-class OnnxGenerator:
+class OnnxGenerator(StrategyGenerator[_Read]):
     """A bundle as a `Generator`: `OnnxGenerator.from_bundle("default")`.
 
     It reads with the bundle's one encoder, which a ranker of the same bundle may have opened already. Prompts that read
@@ -139,50 +123,22 @@ class OnnxGenerator:
 
     @property
     def has_branches(self) -> bool:
-        """Whether equation 6 has something to work with: a reading with persona and one without."""
         return self.mix is not None
 
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        settings: Settings = PAL_SETTINGS,
-        seed: Seed = 0,
-        *,
-        count: int = 1,
-        alphas: AlphaTable | None = None,
-    ) -> list[list[Generated]]:
-        check_alphas(alphas, self.card.name, self.has_branches)
-        seeds, table = prompt_seeds(seed, len(prompts)), alphas or PAL_ALPHAS
-        reads = self._read(prompts)
-        together: list[list[int]] = []
-        for places in by_prescription(prompts):
-            alike: dict[int, list[int]] = {}
-            for place in places:
-                alike.setdefault(id(reads[place]), []).append(place)
-            together += alike.values()
+    def _batches(self, request: WritingRequest) -> Iterator[tuple[list[int], _Read]]:
+        reads = self._read(request.prompts)
+        alike: dict[tuple[int, bool], list[int]] = {}
+        for row, prompt in enumerate(request.prompts):
+            alike.setdefault((id(reads[row]), prompt.strategy is not None), []).append(row)
+        return ((rows, reads[rows[0]]) for rows in alike.values())
 
-        def written(places: list[int]) -> list[list[Generated]]:
-            asked = [prompts[place] for place in places]
-            step, state, reorder = self._begin(reads[places[0]], _used(table, asked))
-            return write_replies(
-                asked,
-                step,
-                reorder(state, [0] * len(places)),
-                np.full(len(places), self.card.start, np.int64),
-                vocabulary=self.vocabulary,
-                settings=settings,
-                longest=self.card.limits.response_tokens,
-                strategy_first=self.card.strategy_first,
-                seeds=[seeds[place] for place in places],
-                count=count,
-                reorder=reorder,
-            )
+    def _cut(self, prompts: Sequence[Prompt]) -> Iterator[tuple[list[int], _Read]]:
+        return (([row], read) for row, read in enumerate(self._read(prompts)))
 
-        found: list[list[Generated]] = [[] for _ in prompts]
-        for places in together:
-            for place, texts in zip(places, written(places), strict=True):
-                found[place] = texts
-        return found
+    def _write_batch(self, request: WritingRequest, data: _Read) -> list[list[Generated]]:
+        step, state, reorder = self._begin(data, _used(request.table, request.prompts))
+        start = np.full(len(request.prompts), self.card.start, np.int64)
+        return self._replies(request, step, reorder(state, [0] * len(start)), start, reorder)
 
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
         reads, pieces = self._read(prompts), self.tokenizer.encode_many(list(responses))
@@ -200,13 +156,10 @@ class OnnxGenerator:
 
         return [likelihood(row) for row in range(len(prompts))]
 
-    def strategies(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
-        def shares(read: _Read) -> tuple[tuple[str, float], ...]:
-            likely, _ = self.step(np.array([self.card.start]), self.begin(self._source(read)))
-            own = np.exp(likely[0, self.card.words : self.card.words + len(STRATEGIES)].astype(np.float64))
-            return ranked_strategies((own / own.sum()).tolist())
-
-        return [shares(read) for read in self._read(prompts)]
+    def _strategy_shares(self, data: _Read) -> list[list[float]]:
+        likely, _ = self.step(np.array([self.card.start]), self.begin(self._source(data)))
+        own = np.exp(likely[0, self.card.words : self.card.words + len(STRATEGIES)].astype(np.float64))
+        return [(own / own.sum()).tolist()]
 
     # --- reading
 

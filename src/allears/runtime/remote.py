@@ -23,12 +23,11 @@ from urllib.parse import urlsplit
 from platformdirs import user_config_path
 
 from allears.conversation import Role, Turn
-from allears.decoding import PAL_SETTINGS, AlphaTable, Settings
+from allears.decoding import Settings
 from allears.errors import AllearsError
 from allears.runtime.endpoint import Endpoint, TooLongError
-from allears.runtime.generator import STRATEGIES, Generated, Prompt, Seed
-from allears.runtime.replies import check_alphas
-from allears.runtime.seeds import prompt_seeds
+from allears.runtime.generating import SeededGenerator, WritingRequest
+from allears.runtime.generator import STRATEGIES, Generated, Prompt
 
 PREFIX = "ALLEARS_REMOTE_"
 AT_ONCE = 4  # requests
@@ -137,39 +136,30 @@ def _number(found: Mapping[str, Any], name: str, default: float, *, least: float
     return value
 
 
-class RemoteGenerator:
+class RemoteGenerator(SeededGenerator):
     """What `settings` ask for that the protocol does not know (top-k, penalties, blocked n-grams) is left to the
     endpoint; beam search is greedy there. A reply's `log_probability` is 0: endpoints do not say it."""
-
-    has_branches = False
 
     def __init__(self, options: RemoteOptions):
         self.options = options
         self.endpoint = Endpoint(options.url, options.key, retries=options.retries)
 
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        settings: Settings = PAL_SETTINGS,
-        seed: Seed = 0,
-        *,
-        count: int = 1,
-        alphas: AlphaTable | None = None,
-    ) -> list[list[Generated]]:
-        check_alphas(alphas, "remote", has_branches=False)
+    def _write(self, request: WritingRequest) -> list[list[Generated]]:
+        self._check_alphas(request.alphas, "remote")
+        settings, count = request.settings, request.count
         if count > 1 and settings.method != "sample":
             raise AllearsError(
                 f"an endpoint has only one {settings.method} answer; for {count} of them use sample"
             )
         wanted = [
-            (prompt, each + number)
-            for prompt, each in zip(prompts, prompt_seeds(seed, len(prompts)), strict=True)
+            (prompt, seed + number)
+            for prompt, seed in zip(request.prompts, request.seeds, strict=True)
             for number in range(count)
         ]
         deadline = monotonic() + self.options.timeout
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            found = list(pool.map(lambda pair: self._one(pair[0], pair[1], settings, deadline), wanted))
-        return [found[start : start + count] for start in range(0, len(found), count)]
+            replies = list(pool.map(lambda pair: self._one(pair[0], pair[1], settings, deadline), wanted))
+        return [replies[start : start + count] for start in range(0, len(replies), count)]
 
     def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> NoReturn:
         raise AllearsError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from allears.decoding import (
-    AlphaTable,
     Array,
     Processor,
     Reorder,
@@ -22,11 +21,10 @@ from allears.decoding import (
     write,
 )
 from allears.decoding.arrays import integers
-from allears.errors import AllearsError
 from allears.runtime.consensus import draws_for, most_agreed
 from allears.runtime.generator import STRATEGIES, Generated, Prompt
 from allears.runtime.spelling import written_text
-from allears.text.tokenizer import WordPiece
+from allears.text.tokenizer import WordPiece, WordVocabulary
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,7 @@ class Vocabulary:
 
     @cached_property
     def unwritable(self) -> list[int]:
-        """Tokens that are marks, not words."""
-        unknown = getattr(self.tokenizer.backend, "unk_token_id", None)  # a pretrained model's tokenizer
-        if isinstance(self.tokenizer, WordPiece):
-            unknown = self.tokenizer.backend.token_to_id("[UNK]")
-        marks = {self.tokenizer.pad, self.tokenizer.start, unknown} - {None, self.tokenizer.end}
-        return sorted(int(mark) for mark in marks)
+        return marks_of(self.tokenizer)
 
     def generated(self, prompt: Prompt, written: Written, *, longest: int) -> Generated:
         strategy, words = prompt.strategy or "", []
@@ -111,20 +104,15 @@ def write_replies(
     ]
 
 
-def by_prescription(prompts: Sequence[Prompt]) -> Iterator[list[int]]:
-    """The places of prompts that let the generator choose a strategy, then of those that prescribe one: these begin
-    after it, so they are written by themselves."""
-    for prescribed in (False, True):
-        places = [place for place, each in enumerate(prompts) if (each.strategy is not None) is prescribed]
-        if places:
-            yield places
-
-
-def check_alphas(alphas: AlphaTable | None, name: str, has_branches: bool) -> None:
-    if not has_branches and alphas is not None and any(alphas.by_strategy.values()):
-        raise AllearsError(
-            f"a {name} generator has no branch without persona, so alpha can only be 0; use pal"
-        )
+def marks_of(tokenizer: Any) -> list[int]:
+    """Tokens that are marks, not words, and so never written; an end is."""
+    if isinstance(tokenizer, WordPiece):
+        unknown = tokenizer.backend.token_to_id("[UNK]")
+    elif isinstance(tokenizer, WordVocabulary):
+        unknown = tokenizer.unknown
+    else:  # a pretrained model's
+        unknown = getattr(tokenizer.backend, "unk_token_id", None)
+    return sorted(int(mark) for mark in {tokenizer.pad, tokenizer.start, unknown} - {None, tokenizer.end})
 
 
 def ranked_strategies(shares: Sequence[float]) -> tuple[tuple[str, float], ...]:

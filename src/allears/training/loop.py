@@ -30,8 +30,10 @@ Backward = Callable[[Tensor], None]
 class Task(Protocol):
     """What the loop needs to know about what it trains."""
 
-    model: nn.Module
     data_fingerprint: str
+
+    @property
+    def model(self) -> nn.Module: ...
 
     def batches(self, epoch: int) -> list[list[int]]:
         """The global batches of an epoch, as lists of example numbers; the same for the same seed and epoch."""

@@ -59,6 +59,10 @@ class Recipe:
     training: TrainingOptions
     tables: dict[str, Any] = field(default_factory=dict)
 
+    def table(self, kind: type[T], name: str) -> T:
+        """One of the tables as a dataclass; its defaults where the recipe says nothing."""
+        return parse(kind, self.tables.get(name, {}), name)
+
 
 def read_recipe(path: Path, changes: Sequence[str] = ()) -> Recipe:
     """The recipe in a file, with `key=value` changes (`--set training.batch=32`) applied."""

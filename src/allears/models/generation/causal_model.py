@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from allears.decoding import take_rows
 from allears.errors import AllearsError
+from allears.models.generation.dataset import padded as padded_rows
 from allears.models.language_models import load_chat_tokenizer, load_language_model
 from allears.nn.weights import write_text
 from allears.runtime.adapter_file import read_adapter
@@ -185,11 +186,8 @@ def target_places(
 
 def padded(rows: Sequence[Sequence[int]], device: torch.device | str) -> tuple[Tensor, Tensor]:
     """[B, longest] with zeros on the right, and where it is real; at least one place wide."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    mask = np.arange(max(1, int(lengths.max()))) < lengths[:, None]
-    ids = np.zeros(mask.shape, np.int64)
-    ids[mask] = np.concatenate([np.asarray(row, np.int64) for row in rows])
-    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+    ids, mask = padded_rows([np.asarray(row, np.int64) for row in rows], 0)
+    return ids.to(device), mask.to(device)
 
 
 @dataclass(frozen=True, slots=True)

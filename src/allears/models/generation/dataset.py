@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from allears.models.generation.examples import GenerationExample
 from allears.nn.inputs import Inputs
 from allears.runtime.generator import STRATEGIES
 from allears.runtime.prompt_layout import PersonaPlace, prompt_rows
-from allears.text.layout import Limits
+from allears.text.layout import Limits, Row
 from allears.text.tokenizer import Tokenizer
 
 # Batches are cut from stretches of shuffled examples: of so many that a batch needs little padding, of so few that no
@@ -23,6 +24,7 @@ from allears.text.tokenizer import Tokenizer
 BATCHES_PER_STRETCH, BATCHES_PER_PART = 64, 8
 
 Ids = npt.NDArray[np.int32]
+Batch = TypeVar("Batch")
 
 
 class GenerationBatch(NamedTuple):
@@ -39,13 +41,40 @@ class GenerationBatch(NamedTuple):
         )
 
 
-class LengthBatches:
-    """Cuts examples into batches of about the same length. Whoever derives from it says how long they are, and which
-    corpus each is from."""
+class ReplyDataset(ABC, Generic[Batch]):
+    """Tokenized examples, cut into batches of about the same length. `targets` are what is learned of each; `groups`
+    numbers the corpus of each example, for `batches`."""
 
-    context_lengths: npt.NDArray[np.int64]
-    target_lengths: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64]
+    def __init__(
+        self,
+        examples: Sequence[GenerationExample],
+        targets: Sequence[Ids],
+        context_lengths: Sequence[int],
+        groups: Sequence[int] | None,
+    ):
+        self.examples, self.targets = list(examples), list(targets)
+        self.context_lengths = np.array(context_lengths, np.int64)
+        self.target_lengths = np.array([len(target) for target in self.targets], np.int64)
+        self.groups = np.zeros(len(self.examples), np.int64) if groups is None else np.asarray(groups)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when anything does that is learned from: a text, a persona, a strategy, a label."""
+        digest = hashlib.sha256()
+        for part in self._learned_from():
+            digest.update(part)
+        return digest.hexdigest()[:16]
+
+    @abstractmethod
+    def _learned_from(self) -> Iterator[bytes]:
+        """All of it, for the fingerprint."""
+
+    @abstractmethod
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Those rows, padded."""
 
     def batches(self, size: int, epoch: int, *, seed: int, weights: Sequence[float] = ()) -> list[list[int]]:
         """An epoch's batches, all of one size, longest context first inside, in random order; a rest is left out.
@@ -78,9 +107,40 @@ class LengthBatches:
             yield order[start : start + size]
 
 
-class GenerationDataset(LengthBatches):
-    """`groups` numbers the corpus of each example, for `batches`. A response that is cut has no end: nothing shall
-    learn to stop there."""
+class PairDataset(ReplyDataset[Batch]):
+    """Examples of which context and persona are read apart, each as tokens and segments."""
+
+    def __init__(
+        self,
+        examples: Sequence[GenerationExample],
+        contexts: Iterable[Row],
+        personas: Iterable[Row],
+        targets: Sequence[Ids],
+        *,
+        pad: int,
+        groups: Sequence[int] | None,
+    ):
+        # arrays: a list of Python numbers would be several times as large
+        self.contexts = [(as_ids(ids), as_ids(segments)) for ids, segments in contexts]
+        self.personas = [(as_ids(ids), as_ids(segments)) for ids, segments in personas]
+        self.pad = pad
+        super().__init__(examples, targets, [len(ids) for ids, _ in self.contexts], groups)
+
+    def _padded(self, rows: Sequence[int]) -> tuple[Inputs, Inputs, Tensor, Tensor]:
+        """Context, persona, targets, and where these are real."""
+        context, persona = (
+            self._inputs([column[row] for row in rows]) for column in (self.contexts, self.personas)
+        )
+        return context, persona, *padded([self.targets[row] for row in rows], self.pad)
+
+    def _inputs(self, rows: Sequence[tuple[Ids, Ids]]) -> Inputs:
+        ids, mask = padded([ids for ids, _ in rows], self.pad)
+        segments, _ = padded([segments for _, segments in rows], 0)
+        return Inputs(ids, mask.long(), segments)
+
+
+class GenerationDataset(PairDataset[GenerationBatch]):
+    """A strategy is the first of its targets. A response that is cut has no end: nothing shall learn to stop there."""
 
     def __init__(
         self,
@@ -93,55 +153,34 @@ class GenerationDataset(LengthBatches):
         first_strategy: int,
         groups: Sequence[int] | None = None,
     ):
-        self.examples, self.pad = list(examples), tokenizer.pad
-        rows = prompt_rows(
-            [example.prompt for example in self.examples], tokenizer, limits, place, turns=turns
-        )
-        # arrays: a list of Python numbers would be several times as large
-        self.contexts = [(as_ids(row.context[0]), as_ids(row.context[1])) for row in rows]
-        self.personas = [(as_ids(row.persona[0]), as_ids(row.persona[1])) for row in rows]
-        answers = tokenizer.encode_many([example.response for example in self.examples])
-        self.targets: list[Ids] = []
-        for example, pieces in zip(self.examples, answers, strict=True):
-            strategy = example.prompt.strategy
-            first = [] if strategy is None else [first_strategy + STRATEGIES.index(strategy)]
-            self.targets.append(as_ids([*first, *[*pieces, tokenizer.end][: limits.response_tokens]]))
-        self.context_lengths = np.array([len(ids) for ids, _ in self.contexts], np.int64)
-        self.target_lengths = np.array([len(target) for target in self.targets], np.int64)
-        self.groups = np.zeros(len(self.examples), np.int64) if groups is None else np.asarray(groups)
+        prompts = [example.prompt for example in examples]
+        rows = prompt_rows(prompts, tokenizer, limits, place, turns=turns)
+        targets = []
+        for prompt, words in zip(prompts, responses(examples, tokenizer, limits), strict=True):
+            first = [] if prompt.strategy is None else [first_strategy + STRATEGIES.index(prompt.strategy)]
+            targets.append(as_ids([*first, *words]))
+        contexts, personas = [row.context for row in rows], [row.persona for row in rows]
+        super().__init__(examples, contexts, personas, targets, pad=tokenizer.pad, groups=groups)
 
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when any text, persona or strategy of the data does."""
-        digest = hashlib.sha256()
+    def _learned_from(self) -> Iterator[bytes]:
         for example in self.examples:
             prompt = example.prompt
-            texts = (
-                *(turn.text for turn in prompt.turns),
-                *prompt.persona,
-                prompt.strategy or "",
-                example.response,
-            )
-            for text in texts:
-                digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        return digest.hexdigest()[:16]
+            yield from spelled(turn.text for turn in prompt.turns)
+            yield from spelled((*prompt.persona, prompt.strategy or "", example.response))
 
     def batch(self, rows: Sequence[int]) -> GenerationBatch:
-        targets, mask = padded([self.targets[row] for row in rows], self.pad)
-        return GenerationBatch(
-            self._inputs([self.contexts[row] for row in rows]),
-            self._inputs([self.personas[row] for row in rows]),
-            targets,
-            mask,
-        )
+        return GenerationBatch(*self._padded(rows))
 
-    def _inputs(self, rows: Sequence[tuple[Ids, Ids]]) -> Inputs:
-        ids, mask = padded([ids for ids, _ in rows], self.pad)
-        segments, _ = padded([segments for _, segments in rows], 0)
-        return Inputs(ids, mask.long(), segments)
+
+def responses(examples: Sequence[GenerationExample], tokenizer: Tokenizer, limits: Limits) -> list[list[int]]:
+    """The responses' tokens and their ends, as far as the limit lets them."""
+    pieces = tokenizer.encode_many([example.response for example in examples])
+    return [[*own, tokenizer.end][: limits.response_tokens] for own in pieces]
+
+
+def spelled(texts: Iterable[str]) -> Iterator[bytes]:
+    """Texts for a fingerprint, each with an end."""
+    return (text.encode("utf-8", "surrogatepass") + b"\0" for text in texts)
 
 
 def _walk(seed: tuple[int, int], size: int, start: int, stop: int) -> npt.NDArray[np.int64]:
@@ -149,7 +188,7 @@ def _walk(seed: tuple[int, int], size: int, start: int, stop: int) -> npt.NDArra
     if start == stop:
         return np.zeros(0, np.int64)
     rounds = range(start // size, (stop - 1) // size + 1)
-    row = np.concatenate([np.random.default_rng((*seed, each)).permutation(size) for each in rounds])
+    row = np.concatenate([np.random.default_rng((*seed, number)).permutation(size) for number in rounds])
     return row[start - rounds[0] * size : stop - rounds[0] * size]
 
 

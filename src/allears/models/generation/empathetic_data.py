@@ -5,8 +5,7 @@ A context is `[start] turn [end] turn [end] ...`, the last turns that fit; a per
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +14,10 @@ import torch
 
 from allears.conversation import Turn
 from allears.labels import DAILY_ACTS, ED_EMOTIONS, ED_GROUP_OF, ED_GROUPS, INTENTS, MECHANISMS
-from allears.models.generation.dataset import Ids, LengthBatches, as_ids, padded
+from allears.models.generation.dataset import PairDataset, as_ids, responses, spelled
 from allears.models.generation.empathetic import NOT_KNOWN, EmpatheticBatch
 from allears.models.generation.examples import GenerationExample, ResponseLabels
 from allears.models.generation.prepend import Prepend
-from allears.nn.inputs import Inputs
 from allears.runtime.generator import Prompt
 from allears.text.layout import Limits, Row, context_rows, flatten, plain_rows
 from allears.text.tokenizer import Tokenizer
@@ -39,7 +37,7 @@ class EmpatheticLayout:
     prepend: Prepend | None = None  # labels in front of the context: EmoPrepend-k, TopicPrepend-k
 
 
-class EmpatheticDataset(LengthBatches):
+class EmpatheticDataset(PairDataset[EmpatheticBatch]):
     """`beside` [N, f]: what a frozen encoder says of each context. A response that is cut has no end: nothing shall
     learn to stop there."""
 
@@ -53,47 +51,31 @@ class EmpatheticDataset(LengthBatches):
         noise: Features | None = None,
         groups: Sequence[int] | None = None,
     ):
-        self.examples, self.layout, self.pad = list(examples), layout, tokenizer.pad
-        limits, count = layout.limits, len(self.examples)
-        prompts = [example.prompt for example in self.examples]
-        self.contexts = [
-            (as_ids(ids), as_ids(segments)) for ids, segments in _contexts(prompts, tokenizer, layout)
-        ]
-        self.personas = [
-            (as_ids(ids), as_ids(segments)) for ids, segments in _personas(prompts, tokenizer, layout)
-        ]
-        answers = tokenizer.encode_many([example.response for example in self.examples])
-        self.targets: list[Ids] = [
-            as_ids([*pieces, tokenizer.end][: limits.response_tokens]) for pieces in answers
-        ]
-        self.labels = _label_numbers([example.labels for example in self.examples], layout.emotions)
-        self.beside = np.zeros((count, 0), np.float32) if beside is None else beside
-        self.noise = np.zeros((count, 0), np.float32) if noise is None else noise
-        self.context_lengths = np.array([len(ids) for ids, _ in self.contexts], np.int64)
-        self.target_lengths = np.array([len(target) for target in self.targets], np.int64)
-        self.groups = np.zeros(count, np.int64) if groups is None else np.asarray(groups)
+        prompts = [example.prompt for example in examples]
+        super().__init__(
+            examples,
+            _contexts(prompts, tokenizer, layout),
+            _personas(prompts, tokenizer, layout),
+            [as_ids(target) for target in responses(examples, tokenizer, layout.limits)],
+            pad=tokenizer.pad,
+            groups=groups,
+        )
+        self.labels = _label_numbers([example.labels for example in examples], layout.emotions)
+        nothing = np.zeros((len(examples), 0), np.float32)
+        self.beside = nothing if beside is None else beside
+        self.noise = nothing if noise is None else noise
 
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes when any text or label of the data does."""
-        digest = hashlib.sha256(self.labels.tobytes())
+    def _learned_from(self) -> Iterator[bytes]:
+        yield self.labels.tobytes()
         for example in self.examples:
             prompt = example.prompt
-            for text in (*(turn.text for turn in prompt.turns), *prompt.own_persona, example.response):
-                digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
-        return digest.hexdigest()[:16]
+            yield from spelled(turn.text for turn in prompt.turns)
+            yield from spelled((*prompt.own_persona, example.response))
 
     def batch(self, rows: Sequence[int]) -> EmpatheticBatch:
-        targets, mask = padded([self.targets[row] for row in rows], self.pad)
         labels = torch.from_numpy(self.labels[rows])
         return EmpatheticBatch(
-            self._inputs([self.contexts[row] for row in rows]),
-            self._inputs([self.personas[row] for row in rows]),
-            targets,
-            mask,
+            *self._padded(rows),
             labels[:, 0],
             labels[:, 1],
             labels[:, 2],
@@ -101,11 +83,6 @@ class EmpatheticDataset(LengthBatches):
             torch.from_numpy(self.beside[rows]),
             torch.from_numpy(self.noise[rows]),
         )
-
-    def _inputs(self, rows: Sequence[tuple[Ids, Ids]]) -> Inputs:
-        ids, mask = padded([ids for ids, _ in rows], self.pad)
-        segments, _ = padded([segments for _, segments in rows], 0)
-        return Inputs(ids, mask.long(), segments)
 
 
 def _contexts(prompts: Sequence[Prompt], tokenizer: Tokenizer, layout: EmpatheticLayout) -> list[Row]:

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from allears.decoding import DECODINGS, AlphaTable, Settings, Step, never, write
-from allears.errors import AllearsError
+from allears.decoding import DECODINGS, Step, Written, never, write
 from allears.models.generation.empathetic import EmpatheticBatch, EmpatheticModel, before, likelihoods
 from allears.models.generation.empathetic_data import EMOTION_SETS, EmpatheticDataset, Features
 from allears.models.generation.examples import GenerationExample
 from allears.models.generation.prepend import Prepend
+from allears.models.generation.torch_replies import TorchReplies
 from allears.runtime.consensus import draws_for, most_agreed
-from allears.runtime.generator import Generated, Likelihood, Prompt, Seed
-from allears.runtime.seeds import prompt_seeds
+from allears.runtime.generating import BatchedGenerator, WritingRequest
+from allears.runtime.generator import Generated, Prompt
+from allears.runtime.replies import marks_of
 from allears.runtime.spelling import written_text
 from allears.text.paper_words import plain_text
 from allears.text.tokenizer import WordPiece
@@ -27,10 +28,17 @@ BATCH = 64
 BEAM_SETTINGS = DECODINGS["beam-5"]
 
 
-class EmpatheticGenerator:
+class EmpatheticGenerator(
+    TorchReplies[EmpatheticModel, EmpatheticDataset], BatchedGenerator[EmpatheticBatch]
+):
+    """A stochastic model draws its own chances from the prompts' seeds; without any in the search (greedy, beam) the
+    seed still decides what such a model says."""
+
+    default_settings = BEAM_SETTINGS
+
     def __init__(
         self,
-        model: Any,
+        model: EmpatheticModel,
         card: Any,
         tokenizer: Any,
         *,
@@ -39,67 +47,38 @@ class EmpatheticGenerator:
         batch: int = BATCH,
         frozen: Any = None,
     ):
-        self.model: EmpatheticModel = model.to(device)
-        self.module: torch.nn.Module = model
-        self.card, self.tokenizer, self.device, self.batch = card, tokenizer, device, batch
+        super().__init__(model, card, tokenizer, device=device, batch=batch)
         self.layout = card.layout(prepend)
         self.emotion_labels = EMOTION_SETS[card.emotions]
         self._frozen = frozen
 
-    @torch.inference_mode()
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        settings: Settings = BEAM_SETTINGS,
-        seed: Seed = 0,
-        *,
-        count: int = 1,
-        alphas: AlphaTable | None = None,
-    ) -> list[list[Generated]]:
-        """As the protocol says. A stochastic model draws its own chances from the same seeds; without any in the
-        search (greedy, beam) the seed still decides what such a model says."""
-        if alphas is not None and any(alphas.by_strategy.values()):
-            raise AllearsError(
-                f"a {self.card.name} generator has no branch without persona, so alpha can only be 0; use pal"
-            )
-        seeds = prompt_seeds(seed, len(prompts))
-        limit = min(settings.longest, self.card.limits.response_tokens)
-        settings = replace(settings, longest=limit, shortest=min(settings.shortest, limit))
-        found: list[list[Generated]] = [[] for _ in prompts]
-        for rows, data in self._parts(prompts, noise=self._noise(seeds)):
-            texts = self._write(
-                data.batch(rows).to(self.device),
-                settings,
-                [seeds[row] for row in rows],
-                draws_for(settings, count),
-            )
-            for row, each in zip(rows, texts, strict=True):
-                drawn = [
-                    Generated(
-                        self._text(written.tokens, prompts[row]),
-                        "",
-                        written.score,
-                        cut=len(written.tokens) == limit,
-                    )
-                    for written in each
-                ]
-                found[row] = most_agreed(drawn, count)
-        return found
+    def _batches(self, request: WritingRequest) -> Iterator[tuple[list[int], EmpatheticBatch]]:
+        parts = self._parts(request.prompts, seeds=request.seeds)
+        return ((rows, data.batch(rows).to(self.device)) for rows, data in parts)
 
-    def _write(self, batch: EmpatheticBatch, settings: Settings, seeds: Sequence[int], count: int) -> Any:
+    @torch.inference_mode()
+    def _write_batch(self, request: WritingRequest, data: EmpatheticBatch) -> list[list[Generated]]:
+        limit = min(request.settings.longest, self.card.limits.response_tokens)
+        shortest = min(request.settings.shortest, limit)
         with self.autocast():
-            state = self.model.begin(self.model.read(batch))
-            start = torch.full((len(seeds),), self.tokenizer.start, device=self.device)
-            return write(
-                settings,
+            drawn = write(
+                replace(request.settings, longest=limit, shortest=shortest),
                 self.step,
-                state,
-                start,
+                self.model.begin(self.model.read(data)),
+                torch.full((len(request.seeds),), self.tokenizer.start, device=self.device),
                 end=self.tokenizer.end,
-                count=count,
-                seed=list(seeds),
-                processors=[never(self._unwritable())],
+                count=draws_for(request.settings, request.count),
+                seed=list(request.seeds),
+                processors=[never(marks_of(self.tokenizer))],
             )
+        return [
+            most_agreed([self._generated(prompt, written, limit) for written in own], request.count)
+            for prompt, own in zip(request.prompts, drawn, strict=True)
+        ]
+
+    def _generated(self, prompt: Prompt, written: Written, limit: int) -> Generated:
+        text = self._text(written.tokens, prompt)
+        return Generated(text, "", written.score, cut=len(written.tokens) == limit)
 
     @property
     def step(self) -> Step:
@@ -111,20 +90,7 @@ class EmpatheticGenerator:
 
         return step
 
-    @torch.inference_mode()
-    def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
-        found: list[Likelihood] = [Likelihood(0.0, 0)] * len(prompts)
-        for rows, data in self._parts(prompts, responses):
-            batch = data.batch(rows).to(self.device)
-            likely = self.measured(batch)
-            sums = (likely.double() * batch.mask).sum(1).tolist()
-            for row, total, number in zip(rows, sums, batch.mask.sum(1).tolist(), strict=True):
-                cut = bool(data.targets[row][-1] != self.tokenizer.end)
-                found[row] = Likelihood(total, int(number), cut)
-        return found
-
     def measured(self, batch: EmpatheticBatch) -> torch.Tensor:
-        """log P [B, T] of a batch's targets."""
         return self.understood(batch)[0]
 
     def understood(self, batch: EmpatheticBatch) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -137,7 +103,7 @@ class EmpatheticGenerator:
     @property
     def names_emotions(self) -> bool:
         """Whether the model has learned to; the plain Transformer has not."""
-        return bool(getattr(self.model, "names_emotions", True))
+        return self.model.names_emotions
 
     @torch.inference_mode()
     def emotions(self, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, float], ...]]:
@@ -152,35 +118,15 @@ class EmpatheticGenerator:
                 found[row] = tuple(ranked)
         return found
 
-    def _parts(
-        self,
-        prompts: Sequence[Prompt],
-        responses: Sequence[str] | None = None,
-        *,
-        noise: Features | None = None,
-    ) -> Iterator[tuple[list[int], EmpatheticDataset]]:
-        """Everything tokenized once, then in batches of about the same length."""
-        if not prompts:
-            return
-        self.module.eval()
-        texts = [""] * len(prompts) if responses is None else responses
-        if noise is None:  # the prior's own middle
-            noise = np.zeros((len(prompts), self.model.noise), np.float32)
-        data = EmpatheticDataset(
-            [GenerationExample(prompt, text) for prompt, text in zip(prompts, texts, strict=True)],
-            self.tokenizer,
-            self.layout,
-            beside=self._beside(prompts),
-            noise=noise,
-        )
-        for rows in data.parts(self.batch):
-            yield rows, data
-
-    def _noise(self, seeds: Sequence[int]) -> Features | None:
-        if not self.model.noise:
-            return None
-        drawn = [np.random.default_rng(seed).standard_normal(self.model.noise) for seed in seeds]
-        return np.asarray(drawn, np.float32)
+    def _dataset(
+        self, examples: Sequence[GenerationExample], seeds: Sequence[int] | None
+    ) -> EmpatheticDataset:
+        noise = np.zeros((len(examples), self.model.noise), np.float32)  # the prior's own middle
+        if seeds is not None and self.model.noise:
+            drawn = [np.random.default_rng(seed).standard_normal(self.model.noise) for seed in seeds]
+            noise = np.asarray(drawn, np.float32)
+        beside = self._beside([example.prompt for example in examples])
+        return EmpatheticDataset(examples, self.tokenizer, self.layout, beside=beside, noise=noise)
 
     def _beside(self, prompts: Sequence[Prompt]) -> Features | None:
         if not self.card.beside:
@@ -197,15 +143,3 @@ class EmpatheticGenerator:
             source = " ".join([*(turn.text for turn in prompt.turns), *prompt.own_persona])
             return written_text(self.tokenizer, tokens, source)
         return plain_text([self.tokenizer.words_[token] for token in tokens])
-
-    def _unwritable(self) -> list[int]:
-        """Tokens that are marks, not words."""
-        if isinstance(self.tokenizer, WordPiece):
-            unknown = self.tokenizer.backend.token_to_id("[UNK]")
-        else:
-            unknown = self.tokenizer.unknown
-        marks = {self.tokenizer.pad, self.tokenizer.start, unknown} - {None}
-        return sorted(int(mark) for mark in marks)
-
-    def autocast(self) -> Any:
-        return torch.autocast("cuda", torch.bfloat16, enabled=str(self.device).startswith("cuda"))

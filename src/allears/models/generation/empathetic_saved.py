@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 
 from allears.errors import AllearsError
+from allears.models.generation.empathetic import EmpatheticModel
 from allears.models.generation.empathetic_data import EMOTION_SETS, EmpatheticLayout
 from allears.models.generation.prepend import Prepend
 from allears.nn.encoder import Encoder, encoder_tokenizer
@@ -48,25 +49,23 @@ class EmpatheticCard:
     kind: str = KIND
 
     def layout(self, prepend: Prepend | None = None) -> EmpatheticLayout:
-        persona = getattr(empathetic_class(self.name), "reads_persona", False)
+        persona = empathetic_class(self.name).reads_persona
         wanted = self.options.get("persona", persona) not in (False, "none")
-        return EmpatheticLayout(
-            self.limits, self.emotions, self.context_turns, bool(persona) and wanted, prepend
-        )
+        return EmpatheticLayout(self.limits, self.emotions, self.context_turns, persona and wanted, prepend)
 
 
-def empathetic_class(name: str) -> type[Any]:
+def empathetic_class(name: str) -> type[EmpatheticModel]:
     where = EMPATHETIC_MODELS.get(name)
     if where is None:
         raise AllearsError(
             f"there is no empathetic generator {name!r}; there are: {', '.join(EMPATHETIC_MODELS)}"
         )
     module, _, attribute = where.partition(":")
-    found: type[Any] = getattr(import_module(f"allears.models.generation.{module}"), attribute)
+    found: type[EmpatheticModel] = getattr(import_module(f"allears.models.generation.{module}"), attribute)
     return found
 
 
-def build_empathetic(card: EmpatheticCard, encoder: Encoder | None = None) -> Any:
+def build_empathetic(card: EmpatheticCard, encoder: Encoder | None = None) -> EmpatheticModel:
     """The model a card describes; with `encoder`, reading with those weights."""
     if card.emotions not in EMOTION_SETS:
         raise AllearsError(
@@ -104,14 +103,16 @@ def load_empathetic(folder: Path, saved: Mapping[str, Any], device: str = "cpu")
     card = EmpatheticCard(**{**saved, "limits": Limits(**saved["limits"])})
     model = build_empathetic(card)
     load_weights(folder / "model.safetensors", model)
-    tokenizer: Any
-    if (folder / "vocabulary.txt").is_file():
-        lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
-        tokenizer = word_vocabulary().restore(lines)
-    else:
-        tokenizer = encoder_tokenizer(folder)
     prepend = Prepend.build(**card.prepend, folder=folder) if card.prepend is not None else None
-    return EmpatheticGenerator(model, card, tokenizer, prepend=prepend, device=device)
+    return EmpatheticGenerator(model, card, saved_tokenizer(folder), prepend=prepend, device=device)
+
+
+def saved_tokenizer(folder: Path) -> WordVocabulary | WordPiece:
+    """The words of a run's folder, or its tokenizer."""
+    if not (folder / "vocabulary.txt").is_file():
+        return encoder_tokenizer(folder)
+    lines = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    return word_vocabulary().restore(lines)
 
 
 def word_vocabulary(*, minimum_count: int = 1, maximum_size: int = 40_000) -> WordVocabulary:

@@ -9,56 +9,25 @@ The paper takes DeepMoji; here it is the encoder that ships with allears and its
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from allears.models.generation.empathetic import EmpatheticBatch, Learning, Read, before, response_loss
-from allears.nn.transformer import ContextEncoder, DecoderStack, State, WordInput, WordOutput
-from allears.nn.words import WordEmbedding
+from allears.models.generation.empathetic import EmpatheticBatch, Read, StackModel, StackOptions
 
 
-class Ensemble(nn.Module):
-    noise = 0
-    names_emotions = False
+class Ensemble(StackModel):
+    names_emotions = False  # the frozen encoder names them, this model does not
 
-    def __init__(
-        self,
-        vocabulary: int,
-        *,
-        emotions: int = 32,  # the frozen encoder names them, this model does not
-        encoder: nn.Module | None = None,
-        beside: int = 384 + 32,  # numbers that the frozen encoder gives
-        size: int = 300,
-        layers: int = 4,
-        heads: int = 6,
-        inner: int = 1200,
-        dropout: float = 0.1,
-        tied: bool = True,
-    ):
-        super().__init__()
-        shape = {"layers": layers, "heads": heads, "inner": inner, "dropout": dropout}
-        self.beside = beside
-        self.words = WordEmbedding(vocabulary, size)
-        self.encoder = ContextEncoder(size, **shape, pretrained=encoder)  # type: ignore[arg-type]
-        self.join = nn.Linear(size + beside, size)  # W
-        self.input = WordInput(size, dropout)
-        self.decoder = DecoderStack(size, **shape)  # type: ignore[arg-type]
-        self.output = WordOutput(size, vocabulary, tied=tied)
+    def __init__(self, vocabulary: int, *, beside: int = 384 + 32, **options: Unpack[StackOptions]):
+        self.beside = beside  # numbers that the frozen encoder gives; before all parts, which need it
+        super().__init__(vocabulary, **options)
+
+    def _add_own(self, size: int, emotions: int) -> None:
+        self.join = nn.Linear(size + self.beside, size)  # W
 
     def read(self, batch: EmpatheticBatch) -> Read:
         states = self.encoder(self.words, batch.context)  # H [B, L, d]
         said = batch.beside[:, None, :].expand(-1, states.shape[1], -1).to(states.dtype)  # h_c [B, L, f]
         return Read(self.join(torch.cat([states, said], -1)), batch.context.mask)
-
-    def begin(self, read: Read) -> State:
-        return (read.mask, *self.decoder.begin([read.states]))
-
-    def write(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        mask, *layers = state
-        states = self.input(self.words, tokens, seen=layers[0].shape[3])
-        states, grown = self.decoder(states, tuple(layers), [mask])
-        return self.output(self.words, states), (mask, *grown)
-
-    def losses(self, batch: EmpatheticBatch, learning: Learning) -> dict[str, Tensor]:
-        logits, _ = self.write(before(batch), self.begin(self.read(batch)))
-        return {"response": response_loss(logits, batch.targets, batch.mask, learning.smoothing)}

@@ -8,19 +8,13 @@ PAL without persona, on any encoder and decoder of `writer.py` or `seq2seq.py`.
 
 from __future__ import annotations
 
-from torch import nn
-
-from allears.models.generation.writer import EncoderMemory, Writes
+from allears.models.generation.writer import EncoderMemory, GenerationModel
 from allears.nn.inputs import Inputs
 from allears.runtime.prompt_layout import PersonaPlace
 
 
-class Joint(nn.Module):
+class Joint(GenerationModel):
     place = PersonaPlace.NOWHERE
 
-    def __init__(self, encoder: nn.Module, decoder: Writes):
-        super().__init__()
-        self.encoder, self.decoder = encoder, decoder
-
     def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
-        return EncoderMemory(self.encoder(context), context.ids * context.mask, context.mask)
+        return self._read_context(context)

@@ -41,24 +41,21 @@ from allears.errors import AllearsError
 from allears.labels import ED_EMOTIONS, NEGATIVE, POSITIVE
 from allears.models.generation.empathetic import (
     NOT_KNOWN,
+    DecodesStates,
     EmpatheticBatch,
+    LayerShape,
     Learning,
     Read,
-    before,
-    label_loss,
-    response_loss,
 )
 from allears.nn.inputs import Inputs
-from allears.nn.transformer import ContextEncoder, DecoderStack, EncoderStack, State, WordInput, WordOutput
-from allears.nn.words import WordEmbedding
+from allears.nn.transformer import EncoderStack
 
 POSTERIORS = ("response", "prior")
 
 
-class MIME(nn.Module):
-    """The paper's ablations: `mimicry`, `grouping` (without groups there is nothing to mimic) and `stochastic`."""
-
-    beside = 0
+class MIME(DecodesStates):
+    """The paper's ablations: `mimicry`, `grouping` (without groups there is nothing to mimic) and `stochastic`. The
+    decoder's logits are those of equations 28 to 30; their softmax is in `response_loss` and in the searches."""
 
     def __init__(
         self,
@@ -85,21 +82,20 @@ class MIME(nn.Module):
             raise AllearsError(f"MIME groups the 32 emotions of its Table 1; it cannot learn {emotions}")
         if posterior not in POSTERIORS:
             raise AllearsError(f"MIME's posterior is one of {', '.join(POSTERIORS)}; got {posterior!r}")
-        shape: dict[str, Any] = {"heads": heads, "inner": inner, "dropout": dropout}
+        shape: LayerShape = {"layers": layers, "heads": heads, "inner": inner, "dropout": dropout}
         groups = (POSITIVE, NEGATIVE) if grouping else (ED_EMOTIONS,)
         self.mimicry, self.posterior, self.anneal = mimicry and grouping, posterior, anneal
         self.noise = size * len(groups) if stochastic else 0
-        self.words = WordEmbedding(vocabulary, size)  # E_W
-        self.encoder = ContextEncoder(size, layers=layers, **shape, pretrained=encoder)  # TR_enc
+        self._add_reading(vocabulary, size, shape, encoder)  # E_W, TR_enc
         self.emotions = nn.Embedding(emotions, size)  # E_E: of the classifier and of the decoder
         self.classifier = nn.Linear(size, size, bias=False)  # W_E
         self.response_emotions = ResponseEmotions(groups, size, stochastic=stochastic)
-        self.response_encoder = EncoderStack(size, layers=response_layers, wide=2 * size, **shape)  # TR_resp
+        responding: LayerShape = {**shape, "layers": response_layers}
+        self.response_encoder = EncoderStack(size, wide=2 * size, **responding)  # TR_resp
         wide = size * len(groups)
         self.contribution, self.fused = nn.Linear(wide, wide), nn.Linear(wide, size)  # FC_contrib, FC_fused
-        self.input = WordInput(size, dropout)
-        self.decoder = DecoderStack(size, layers=decoder_layers, **shape)  # TR_dec
-        self.output = WordOutput(size, vocabulary, tied=tied)  # FC_decode
+        decoding: LayerShape = {**shape, "layers": decoder_layers}
+        self._add_writing(vocabulary, size, decoding, tied=tied)  # TR_dec, FC_decode
         # scores that begin near 0, and emotions that are seen beside states as large as 1
         nn.init.normal_(self.emotions.weight, std=0.2)
         nn.init.normal_(self.classifier.weight, std=0.3 * size**-0.5)
@@ -121,15 +117,11 @@ class MIME(nn.Module):
         named = batch.emotion != NOT_KNOWN
         positive = torch.where(named, self._is_positive(batch.emotion), self._sounds_positive(scores))
         read = self.fuse(states, batch.context, scores, felt, positive)
-        logits, _ = self.write(before(batch), self.begin(read))
-        found = {
-            "response": response_loss(logits, batch.targets, batch.mask, learning.smoothing),  # (31)
-            "emotion": label_loss(scores, batch.emotion),  # (5, 6)
-        }
+        losses = self._losses_of(read, batch, learning)  # (31), and of the emotion (5, 6)
         tokens = batch.mask.sum() / len(states)
         if "divergence" in bound:
             bound["divergence"] = bound["divergence"] * _grown(learning.done, self.anneal)
-        return found | {name: each.mean() / tokens for name, each in bound.items()}
+        return losses | {name: each.mean() / tokens for name, each in bound.items()}
 
     def understand(self, context: Inputs) -> tuple[Tensor, Tensor]:
         """H [B, k + 1, D], CTX first, and s [B, emotions]."""
@@ -169,16 +161,6 @@ class MIME(nn.Module):
         both = torch.cat(refined.chunk(len(felt)), -1)  # M' (24)
         adjusted = self.contribution(both).sigmoid() * both  # M_adjust (25, 26)
         return Read(self.fused(adjusted), mask, scores)  # (27)
-
-    def begin(self, read: Read) -> State:
-        return (read.mask, *self.decoder.begin([read.states]))
-
-    def write(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits of equations 29 and 30; their softmax is in `response_loss` and in the searches."""
-        mask, *layers = state
-        states = self.input(self.words, tokens, seen=layers[0].shape[3])
-        states, grown = self.decoder(states, tuple(layers), [mask])  # O (28)
-        return self.output(self.words, states), (mask, *grown)
 
     def _is_positive(self, emotion: Tensor) -> Tensor:
         return (emotion.unsqueeze(-1) == self.response_emotions.groups[0].members).any(-1)

@@ -24,19 +24,17 @@ from torch import Tensor, nn
 
 from allears.models.generation.mental_states import mental_source
 from allears.models.generation.pal import attended
-from allears.models.generation.writer import EncoderMemory, Writes
+from allears.models.generation.writer import EncoderMemory, GenerationModel, Writes
 from allears.nn.inputs import Inputs
-from allears.nn.rows import spread
 from allears.runtime.generator import STRATEGIES, Prompt
 from allears.runtime.prompt_layout import PersonaPlace
 
 
-class MISC(nn.Module):
+class MISC(GenerationModel):
     place = PersonaPlace.BESIDE  # but it is not a persona that stands there: see `prepared`
 
     def __init__(self, encoder: Any, decoder: Writes, *, source: str = "lexicon"):
-        super().__init__()
-        self.encoder, self.decoder = encoder, decoder
+        super().__init__(encoder, decoder)
         self.mental_norm = nn.LayerNorm(encoder.size)
         self.choice = nn.Linear(encoder.size, len(STRATEGIES))  # W
         self.codebook = nn.Embedding(len(STRATEGIES), encoder.size)  # T
@@ -59,7 +57,7 @@ class MISC(nn.Module):
         ids = context.ids * context.mask
         if persona is None:
             return EncoderMemory(dialogue + mixture, ids, context.mask), choice
-        states = self._encode(persona)
+        states = self._encode_some(persona)  # B [B, m, d]
         mental = self.mental_norm(states + attended(states, dialogue, context.mask))
         memory = EncoderMemory(
             torch.cat([F.pad(dialogue, (0, 0, 0, 1)), mental * persona.mask.unsqueeze(-1)], 1) + mixture,
@@ -68,9 +66,3 @@ class MISC(nn.Module):
             torch.cat([F.pad(context.mask, (0, 1)), persona.mask], 1),
         )
         return memory, choice
-
-    def _encode(self, mental: Inputs) -> Tensor:
-        """B [B, m, d]; zeros where nothing was inferred, on which no encoder shall spend time."""
-        real = mental.mask.any(-1)
-        states = self.encoder(mental[real] if real.any() else mental[:1])
-        return spread(states[: int(real.sum())], real)

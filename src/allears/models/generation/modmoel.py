@@ -18,20 +18,14 @@ with the falling chance `Learning.gold`.
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 from torch import Tensor, nn
 
-from allears.models.generation.empathetic import (
-    EmpatheticBatch,
-    Learning,
-    Read,
-    before,
-    label_loss,
-    response_loss,
-)
-from allears.models.generation.moel import mixture, parted, together, with_gold
-from allears.nn.transformer import ContextEncoder, DecoderLayer, State, WordInput, WordOutput
-from allears.nn.words import WordEmbedding
+from allears.models.generation.empathetic import EmpatheticBatch, LayerShape, Learning, Read, label_loss
+from allears.models.generation.moel import ListenerOptions, ListeningModel, mixture, together, with_gold
+from allears.nn.transformer import ContextEncoder, State
 
 PERSONA = ("last", "primary", "none")
 # condition -> how many labels each of its columns has: DailyDialog's acts, EmpatheticIntents' intents, EPITOME's levels
@@ -54,63 +48,39 @@ class Condition(nn.Module):
         return shares.to(self.vectors.dtype) @ self.vectors  # sum_l P(l | q) E_l
 
 
-class ModMoEL(nn.Module):
-    noise, beside = 0, 0
+class ModMoEL(ListeningModel):
     reads_persona = True
 
     def __init__(
         self,
         vocabulary: int,
         *,
-        emotions: int = 32,
-        encoder: nn.Module | None = None,
         persona: str = "last",
         conditions: list[str] | tuple[str, ...] = (),
-        size: int = 300,
-        layers: int = 1,  # of the encoder
-        heads: int = 2,
-        inner: int = 600,
-        listener_heads: int = 2,
-        listener_depth: int = 40,
-        listener_inner: int = 150,
-        top: int = 5,
-        dropout: float = 0.1,
-        tied: bool = False,
+        **options: Unpack[ListenerOptions],
     ):
-        super().__init__()
         if persona not in PERSONA:
             raise ValueError(f"persona is one of {', '.join(PERSONA)}, not {persona!r}")
         unknown = sorted(set(conditions) - set(CONDITIONS))
         if unknown:
             raise ValueError(f"conditions are some of {', '.join(CONDITIONS)}, not {unknown[0]!r}")
-        shape = {"layers": layers, "heads": heads, "inner": inner, "dropout": dropout}
-        self.persona, self.top = persona, min(top, emotions)
-        self.words = WordEmbedding(vocabulary, size)
-        self.encoder = ContextEncoder(size, **shape, pretrained=encoder)  # type: ignore[arg-type]
-        self.persona_encoder = None if persona == "none" else ContextEncoder(size, **shape)  # type: ignore[arg-type]
-        self.keys = nn.Linear(size, emotions, bias=False)  # K
+        # before all parts, which need them
+        self.persona, self.sources = persona, 1 if persona == "none" else 2
+        self._conditions = [name for name in CONDITIONS if name in conditions]
+        super().__init__(vocabulary, **options)
+
+    def _add_reading(self, vocabulary: int, size: int, shape: LayerShape, encoder: nn.Module | None) -> None:
+        super()._add_reading(vocabulary, size, shape, encoder)
+        self.persona_encoder = None if self.persona == "none" else ContextEncoder(size, **shape)
+
+    def _add_own(self, size: int) -> None:
         self.conditions = nn.ModuleDict(
             {
                 f"{name}_{column}": Condition(size, labels)
-                for name in CONDITIONS
-                if name in conditions
+                for name in self._conditions
                 for column, labels in enumerate(CONDITIONS[name])
             }
         )
-        self.input = WordInput(size, dropout)
-        sources = 1 if persona == "none" else 2
-        self.listeners = DecoderLayer(
-            size,
-            listener_heads,
-            listener_inner,
-            dropout,
-            depth=listener_depth,
-            sources=sources,
-            copies=1 + emotions,
-        )
-        self.meta = DecoderLayer(size, heads, inner, dropout, sources=sources)
-        self.norm = nn.LayerNorm(size)
-        self.output = WordOutput(size, vocabulary, tied=tied)
 
     def read(self, batch: EmpatheticBatch) -> Read:
         states = self.encoder(self.words, batch.context)
@@ -145,24 +115,19 @@ class ModMoEL(nn.Module):
 
     def losses(self, batch: EmpatheticBatch, learning: Learning) -> dict[str, Tensor]:
         read = self.read(batch)
-        assert read.emotions is not None
         labels = [batch.emotion, *(_column(batch, name) for name in self.conditions)]
         shares, persona = read.more[: len(labels)], read.more[len(labels) :]
         shown = [with_gold(each, label, learning.gold) for each, label in zip(shares, labels, strict=True)]
-        logits, _ = self.write(before(batch), self.begin(read._replace(more=(*shown, *persona))))
-        found = {
-            "response": response_loss(logits, batch.targets, batch.mask, learning.smoothing),
-            "emotion": label_loss(read.emotions, batch.emotion),
-        }
+        losses = self._losses_of(read._replace(more=(*shown, *persona)), batch, learning)
         for name, share, label in zip(self.conditions, shares[1:], labels[1:], strict=True):
             kind = name.rpartition("_")[0]
-            found[kind] = label_loss(share.clamp(min=1e-9).log(), label) + found.get(kind, 0.0)
-        return found
+            losses[kind] = label_loss(share.clamp(min=1e-9).log(), label) + losses.get(kind, 0.0)
+        return losses
 
     def taken(self, start: dict[str, Tensor]) -> dict[str, Tensor]:
         """A MoEL's weights. The persona is read as the context was, and begins without a say: what it tells is learned
         on top of what the start could do."""
-        start = parted(start, self.listeners.copies)
+        start = super().taken(start)
         if self.persona_encoder is None or "meta.reads.1.query.weight" in start:
             return start
         context, persona = (1, 0) if self.persona == "primary" else (0, 1)

@@ -18,6 +18,8 @@ paper): a MoEL that starts from such a run gives every emotion that listener, an
 
 from __future__ import annotations
 
+from typing import Unpack
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -25,18 +27,29 @@ from torch import Tensor, nn
 from allears.models.generation.empathetic import (
     NOT_KNOWN,
     EmpatheticBatch,
+    EmpatheticModel,
+    LayerShape,
     Learning,
     Read,
-    before,
-    label_loss,
-    response_loss,
+    StackOptions,
 )
-from allears.nn.transformer import ContextEncoder, DecoderLayer, State, WordInput, WordOutput
-from allears.nn.words import WordEmbedding
+from allears.nn.transformer import DecoderLayer, State, WordInput, WordOutput
 
 
-class MoEL(nn.Module):
-    noise, beside = 0, 0
+class ListenerOptions(StackOptions, total=False):
+    """What a `ListeningModel` is built with, beside its vocabulary."""
+
+    listener_heads: int
+    listener_depth: int
+    listener_inner: int
+    top: int
+
+
+class ListeningModel(EmpatheticModel):
+    """The parts of MoEL and ModMoEL, which differ in what they add between them and in how they use them."""
+
+    apart = True  # a listener for each emotion; or one for all of them
+    sources = 1  # what a decoder layer attends to: the context, and in ModMoEL the persona
 
     def __init__(
         self,
@@ -54,15 +67,13 @@ class MoEL(nn.Module):
         top: int = 5,  # k
         dropout: float = 0.1,
         tied: bool = False,
-        apart: bool = True,  # a listener for each emotion; or one for all of them
     ):
         super().__init__()
+        shape: LayerShape = {"layers": layers, "heads": heads, "inner": inner, "dropout": dropout}
         self.top = min(top, emotions)
-        self.words = WordEmbedding(vocabulary, size)
-        self.encoder = ContextEncoder(
-            size, layers=layers, heads=heads, inner=inner, dropout=dropout, pretrained=encoder
-        )
+        self._add_reading(vocabulary, size, shape, encoder)
         self.keys = nn.Linear(size, emotions, bias=False)  # K
+        self._add_own(size)
         self.input = WordInput(size, dropout)
         self.listeners = DecoderLayer(
             size,
@@ -70,11 +81,24 @@ class MoEL(nn.Module):
             listener_inner,
             dropout,
             depth=listener_depth,
-            copies=1 + (emotions if apart else 1),
+            sources=self.sources,
+            copies=1 + (emotions if self.apart else 1),
         )
-        self.meta = DecoderLayer(size, heads, inner, dropout)
+        self.meta = DecoderLayer(size, heads, inner, dropout, sources=self.sources)
         self.norm = nn.LayerNorm(size)
         self.output = WordOutput(size, vocabulary, tied=tied)
+
+    def _add_own(self, size: int) -> None:
+        """What a model has between the emotion tracker and its listeners."""
+
+    def taken(self, start: dict[str, Tensor]) -> dict[str, Tensor]:
+        return parted(start, self.listeners.copies)
+
+
+class MoEL(ListeningModel):
+    def __init__(self, vocabulary: int, *, apart: bool = True, **options: Unpack[ListenerOptions]):
+        self.apart = apart  # before all parts, which need it
+        super().__init__(vocabulary, **options)
 
     def read(self, batch: EmpatheticBatch) -> Read:
         states = self.encoder(self.words, batch.context)
@@ -95,16 +119,8 @@ class MoEL(nn.Module):
 
     def losses(self, batch: EmpatheticBatch, learning: Learning) -> dict[str, Tensor]:
         read = self.read(batch)
-        assert read.emotions is not None
         weights = with_gold(read.more[0], batch.emotion, learning.gold)
-        logits, _ = self.write(before(batch), self.begin(read._replace(more=(weights,))))
-        return {
-            "response": response_loss(logits, batch.targets, batch.mask, learning.smoothing),
-            "emotion": label_loss(read.emotions, batch.emotion),
-        }
-
-    def taken(self, start: dict[str, Tensor]) -> dict[str, Tensor]:
-        return parted(start, self.listeners.copies)
+        return self._losses_of(read._replace(more=(weights,)), batch, learning)
 
 
 def together(voices: Tensor, weights: Tensor) -> Tensor:

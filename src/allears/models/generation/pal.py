@@ -25,44 +25,36 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.generation.writer import EncoderMemory, Writes
+from allears.models.generation.writer import EncoderMemory, GenerationModel, Writes
 from allears.nn.inputs import Inputs
 from allears.nn.pooling import masked_softmax
-from allears.nn.rows import spread
 from allears.runtime.prompt_layout import PersonaPlace
 
 MIXTURES = ("joined", "aligned")
 
 
-class PAL(nn.Module):
+class PAL(GenerationModel):
     place = PersonaPlace.BESIDE
 
     def __init__(self, encoder: Any, decoder: Writes, *, mixture: str = "joined"):
-        super().__init__()
+        super().__init__(encoder, decoder)
         if mixture not in MIXTURES:
             raise AllearsError(f"PAL's mixture is one of {', '.join(MIXTURES)}; got {mixture!r}")
-        self.encoder, self.decoder, self.mixture = encoder, decoder, mixture
+        self.mixture = mixture
         self.dialogue_norm, self.persona_norm = nn.LayerNorm(encoder.size), nn.LayerNorm(encoder.size)
         self.weights = nn.Parameter(torch.zeros(3))  # w
 
     def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
         if persona is None:
-            return EncoderMemory(self.encoder(context), context.ids * context.mask, context.mask)
-        dialogue, known = self.encoder(context), self._encode_known(persona)  # (1)
+            return self._read_context(context)
+        dialogue, known = self.encoder(context), self._encode_some(persona)  # H_D, H_P (1)
         return self.mix(dialogue, known, context, persona)
 
     def branches(self, context: Inputs, persona: Inputs) -> tuple[EncoderMemory, EncoderMemory]:
         """What the decoder reads with the persona and without, of the same shape; everything is encoded once."""
-        dialogue, known = self.encoder(context), self._encode_known(persona)
+        dialogue, known = self.encoder(context), self._encode_some(persona)
         nobody = Inputs(persona.ids, torch.zeros_like(persona.mask), persona.segments)
         return self.mix(dialogue, known, context, persona), self.mix(dialogue, known, context, nobody)
-
-    def _encode_known(self, persona: Inputs) -> Tensor:
-        """H_P [B, m, d]; zeros for those of whom nothing is known, on whom no encoder shall spend time."""
-        real = persona.mask.any(-1)
-        # encoders refuse an empty batch: when nothing is real, one row goes in and none comes out
-        states = self.encoder(persona[real] if real.any() else persona[:1])
-        return spread(states[: int(real.sum())], real)
 
     def mix(self, dialogue: Tensor, known: Tensor, context: Inputs, persona: Inputs) -> EncoderMemory:
         """H_final of states [B, n, d] and [B, m, d]. A row whose persona is all padding is not changed by it."""

@@ -14,12 +14,12 @@ import numpy as np
 
 from allears.conversation import Turn
 from allears.corpora.heads import head, strategy_reading
-from allears.decoding import PAL_SETTINGS, AlphaTable, Settings
+from allears.decoding import Settings
 from allears.models.reader.loading import ReadingModel
 from allears.runtime.consensus import draws_for, most_agreed
-from allears.runtime.generator import Generated, Generator, Likelihood, Prompt, Seed, settings_of
+from allears.runtime.generating import SeededGenerator, WritingRequest
+from allears.runtime.generator import Generated, Generator, Likelihood, Prompt, settings_of
 from allears.runtime.replies import ranked_strategies
-from allears.runtime.seeds import prompt_seeds
 from allears.runtime.selector import Query, Selector
 
 STRATEGY = head("strategy")
@@ -27,7 +27,7 @@ MOST_KNOWN = 4096  # conversations whose strategies are kept: who measures asks 
 Ranked = tuple[tuple[str, float], ...]
 
 
-class ReaderChooses:
+class ReaderChooses(SeededGenerator):
     """`ranker` opens the bundle's, when a consensus of draws is asked for; None: the draws alone decide."""
 
     def __init__(
@@ -51,39 +51,29 @@ class ReaderChooses:
             self._known = dict(list(known.items())[-MOST_KNOWN:])
         return [known[prompt.turns] for prompt in prompts]
 
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        settings: Settings = PAL_SETTINGS,
-        seed: Seed = 0,
-        *,
-        count: int = 1,
-        alphas: AlphaTable | None = None,
-    ) -> list[list[Generated]]:
+    def _write(self, request: WritingRequest) -> list[list[Generated]]:
         """With the strategy that a prompt prescribes, or with the reader's."""
-        open_ones = [place for place, prompt in enumerate(prompts) if prompt.strategy is None]
-        chosen = list(prompts)
-        for place, ranked in zip(
-            open_ones, self.strategies([prompts[each] for each in open_ones]), strict=True
-        ):
-            chosen[place] = replace(prompts[place], strategy=ranked[0][0])
-        if self.ranker is None or draws_for(settings, count) == count:
-            return self.generator.generate(chosen, settings, seed, count=count, alphas=alphas)
-        return [
-            self._agreed(prompt, settings, own, count, alphas)
-            for prompt, own in zip(chosen, prompt_seeds(seed, len(chosen)), strict=True)
-        ]
-
-    def _agreed(
-        self, prompt: Prompt, settings: Settings, seed: int, count: int, alphas: AlphaTable | None
-    ) -> list[Generated]:
-        """One prompt at a time: so many draws of several need much memory."""
-        draws, alone = draws_for(settings, count), replace(settings, consensus=0)
-        (drawn,) = self.generator.generate([prompt], alone, [seed], count=draws, alphas=alphas)
-        states = self._opened.encode_responses([each.text for each in drawn])
-        query = Query(prompt.turns, prompt.persona)
-        scores = self._opened.score([query], states, np.arange(draws)[None])[0]
-        return most_agreed(drawn, count, scores)
+        free = [row for row, prompt in enumerate(request.prompts) if prompt.strategy is None]
+        ranked = self.strategies([request.prompts[row] for row in free])
+        prompts = list(request.prompts)
+        for row, strategies in zip(free, ranked, strict=True):
+            prompts[row] = replace(prompts[row], strategy=strategies[0][0])
+        settings, count = request.settings, request.count
+        draws = draws_for(settings, count)
+        if self.ranker is None or draws == count:
+            return self.generator.generate(
+                prompts, settings, request.seeds, count=count, alphas=request.alphas
+            )
+        alone, replies = replace(settings, consensus=0), []
+        for prompt, seed in zip(
+            prompts, request.seeds, strict=True
+        ):  # so many draws of several need much memory
+            (drawn,) = self.generator.generate([prompt], alone, [seed], count=draws, alphas=request.alphas)
+            states = self._opened.encode_responses([reply.text for reply in drawn])
+            query = Query(prompt.turns, prompt.persona)
+            scores = self._opened.score([query], states, np.arange(draws)[None])[0]
+            replies.append(most_agreed(drawn, count, scores))
+        return replies
 
     @cached_property
     def _opened(self) -> Selector:

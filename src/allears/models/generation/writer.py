@@ -7,7 +7,8 @@ A model is an encoder and a decoder, and a `read` that says what the decoder get
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +16,8 @@ from torch import Tensor, nn
 
 from allears.nn.decoder import Decoder, DecoderState
 from allears.nn.inputs import Inputs
-from allears.runtime.generator import STRATEGIES
+from allears.nn.rows import spread
+from allears.runtime.generator import STRATEGIES, Prompt
 from allears.runtime.prompt_layout import PersonaPlace
 
 
@@ -63,14 +65,50 @@ class Writes(nn.Module, ABC):
         return {name: self.first_strategy + place for place, name in enumerate(STRATEGIES)}
 
 
-class GenerationModel(Protocol):
-    """A model as training and searching see it; it is an nn.Module."""
+class GenerationModel(nn.Module, ABC):
+    """A model as training and searching see it: `place` says where its layout puts the persona."""
 
     place: PersonaPlace
     encoder: Any
     decoder: Writes
 
-    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory: ...
+    def __init__(self, encoder: Any, decoder: Writes):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    @abstractmethod
+    def read(self, context: Inputs, persona: Inputs | None = None) -> EncoderMemory:
+        """What the decoder gets to see."""
+
+    def read_choosing(
+        self, context: Inputs, persona: Inputs | None = None
+    ) -> tuple[EncoderMemory, Tensor | None]:
+        """The same, and the logits [B, 8] of the strategies, of a model that chooses one while it reads (`misc.py`)."""
+        return self.read(context, persona), None
+
+    def prepared(self, prompts: Sequence[Prompt]) -> list[Prompt]:
+        """Prompts as the model wants them."""
+        return list(prompts)
+
+    def _read_context(self, context: Inputs) -> EncoderMemory:
+        """The dialogue alone."""
+        return EncoderMemory(self.encoder(context), context.ids * context.mask, context.mask)
+
+    def _encode_some(self, texts: Inputs) -> Tensor:
+        """States [B, m, d]; zeros where there is no text, on which no encoder shall spend time."""
+        real = texts.mask.any(-1)
+        # encoders refuse an empty batch: when nothing is real, one row goes in and none comes out
+        states = self.encoder(texts[real] if real.any() else texts[:1])
+        return spread(states[: int(real.sum())], real)
+
+
+@runtime_checkable
+class ReadsTwice(Protocol):
+    """A model that can read with the persona and without: what equation 6 needs (`pal.py`)."""
+
+    def branches(self, context: Inputs, persona: Inputs) -> tuple[EncoderMemory, EncoderMemory]:
+        """Both readings, of the same shape."""
+        ...
 
 
 class SmallDecoder(Writes):

@@ -11,6 +11,8 @@ The score is always [B, C]. A row whose persona is all padding scores as if ther
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -34,3 +36,12 @@ class SelectionModel(nn.Module, ABC):
 
     @abstractmethod
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor: ...
+
+
+@runtime_checkable
+class ReadsSpelling(Protocol):
+    """A model over words that also looks at their letters, so that it has to know how they are written."""
+
+    def set_words(self, words: Sequence[str]) -> None:
+        """`words[i]` has id i."""
+        ...

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.evaluation.generation import evaluate_generation
 from allears.models.generation import causal_model
 from allears.models.generation.causal_dataset import CausalDataset
 from allears.models.generation.causal_model import LoadedCausal, TorchRuntime
+from allears.models.generation.examples import GenerationExample
 from allears.runtime.causal import CausalGenerator
 from allears.runtime.generator import STRATEGIES
 from allears.text.layout import Limits
-from allears.training.generation.rewarded import Rewarded
-from allears.training.generation.rewards import RewardOptions
-from allears.training.generation.task import (
+from allears.training.generation.base import (
+    EVALUATION_BATCH,
     GenerationDataOptions,
     GenerationLossOptions,
+    LikelihoodSums,
+    ReplyTask,
     check_options,
-    read_train,
-    read_valid,
 )
+from allears.training.generation.rewarded import Rewarded
+from allears.training.generation.rewards import RewardOptions
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.recipe import Recipe, sample
 from allears.training.workers import Workers
 
-EVALUATION_BATCH = 64
 REWARDED_SAMPLE = 400  # valid examples that are drawn for at each evaluation, where draws are rewarded
-_WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,33 +49,27 @@ class CausalOptions:
     strategy_first: bool = True  # every reply begins with its strategy; false: only where the data say so
 
 
-class CausalTask:
+class CausalTask(ReplyTask[CausalDataset]):
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss", "reward"})
-        self.options = recipe.training
-        self.data = parse(GenerationDataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(GenerationLossOptions, recipe.tables.get("loss", {}), "loss")
-        self.reward = parse(RewardOptions, recipe.tables.get("reward", {}), "reward")
-        wanted = parse(CausalOptions, recipe.tables.get("model", {}), "model")
-        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        check_options(self.data, self.loss)
+        super().__init__(recipe, "reward")
+        self.data = recipe.table(GenerationDataOptions, "data")
+        self.loss = recipe.table(GenerationLossOptions, "loss")
+        self.reward = recipe.table(RewardOptions, "reward")
+        wanted = recipe.table(CausalOptions, "model")
+        check_options(self.data, self.loss.label_smoothing)
         torch.manual_seed(self.options.seed)
-        found = _model(wanted, limits)
-        self.causal, self.card, self.layout = found.model, found.card, found.layout
-        self.model: nn.Module = found.model
+        loaded = _model(wanted, self.limits)
+        self.causal, self.card, self.layout = loaded.model, loaded.card, loaded.layout
+        self.model: nn.Module = loaded.model
         self.rewarded = Rewarded(
-            found.model, found.layout, self.reward, strategy_first=found.card.strategy_first
+            loaded.model, loaded.layout, self.reward, strategy_first=loaded.card.strategy_first
         )
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
-        self.train = CausalDataset(train, self.layout, groups)
-        self.held_out = CausalDataset(self.valid, self.layout)
-        self.data_fingerprint = self.train.fingerprint
+        self._lay_out(*self._read())
 
-    def batches(self, epoch: int) -> list[list[int]]:
-        return self.train.batches(
-            self.options.batch, epoch, seed=self.options.seed, weights=self.data.weights
-        )
+    def _dataset(
+        self, examples: list[GenerationExample], groups: Sequence[int] | None = None
+    ) -> CausalDataset:
+        return CausalDataset(examples, self.layout, groups)
 
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
         """Equation 5 over the tokens of the batch; what the persona would change is not shown to some of it. With
@@ -102,41 +94,35 @@ class CausalTask:
         weights = torch.where(targets >= self.causal.words, self.loss.strategy, 1.0)
         return (losses * weights).sum() / weights.sum()
 
-    def evaluate(self, device: torch.device) -> dict[str, float]:
-        """As `GenerationTask.evaluate`: `likelihood` of a token, `ppl` of words and end, `strategy_accuracy`, and of
-        a small sample, written greedily, BLEU, ROUGE-L and Distinct. With rewards also those of `Rewarded.measure`."""
-        found = self._measure(device)
+    def _generator(self, device: torch.device) -> CausalGenerator:
+        runtime = TorchRuntime(self.causal, str(device))
+        return CausalGenerator(runtime, self.card, self.layout, batch=EVALUATION_BATCH)
+
+    def _measure(self, generator: CausalGenerator, device: torch.device) -> dict[str, float]:
+        """As `GenerationTask._measure`; with rewards also what `Rewarded.measure` says."""
+        measures = self._likelihood(device)
         if self.reward.draws:
             rows = sample(list(range(len(self.valid))), REWARDED_SAMPLE, self.options.seed)
-            found |= self.rewarded.measure(self.held_out, rows, device, self.options.seed)
-        chosen = sample(self.valid, self.data.sample, self.options.seed) if self.data.sample else []
-        if chosen:
-            runtime = TorchRuntime(self.causal, str(device))
-            generator = CausalGenerator(runtime, self.card, self.layout, batch=EVALUATION_BATCH)
-            settings = Settings(method="greedy", longest=self.card.limits.response_tokens)
-            report = evaluate_generation(generator, chosen, settings=settings)
-            found |= {name: report.measures[name] for name in _WRITTEN}
-        return found
+            measures |= self.rewarded.measure(self.held_out, rows, device, self.options.seed)
+        return measures
 
     @torch.inference_mode()
-    def _measure(self, device: torch.device) -> dict[str, float]:
-        self.model.eval()
-        first = self.causal.words
-        total = of_words = words = right = asked = 0.0
+    def _likelihood(self, device: torch.device) -> dict[str, float]:
+        first, sums = self.causal.words, LikelihoodSums()
         for part in self.held_out.parts(EVALUATION_BATCH):
             ids, rows, places, targets = self.held_out.batch(part).to(device)
             with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
                 logits = self.causal.likelihood(ids, rows, places)
             likely = logits.log_softmax(-1).gather(1, targets[:, None])[:, 0].double()
             is_strategy = targets >= first
-            total += float(likely.sum())
-            of_words += float(likely[~is_strategy].sum())
-            words += float((~is_strategy).sum())
+            sums.total += float(likely.sum())
+            sums.tokens += len(targets)
+            sums.of_words += float(likely[~is_strategy].sum())
+            sums.words += float((~is_strategy).sum())
             guessed = first + logits[is_strategy, first : first + len(STRATEGIES)].argmax(-1)
-            right += float((guessed == targets[is_strategy]).sum())
-            asked += float(is_strategy.sum())
-        found = {"likelihood": total / (words + asked), "ppl": float(np.exp(-of_words / words))}
-        return found | ({"strategy_accuracy": 100 * right / asked} if asked else {})
+            sums.right += float((guessed == targets[is_strategy]).sum())
+            sums.asked += float(is_strategy.sum())
+        return sums.report("strategy_accuracy")
 
     def save(self, folder: Path) -> None:
         causal_model.save(folder, self.causal, self.card)

@@ -13,10 +13,8 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.evaluation.generation import evaluate_generation
-from allears.models.generation.empathetic import NOT_KNOWN, Learning, parameter_count
+from allears.models.generation.empathetic import NOT_KNOWN, EmpatheticModel, Learning, parameter_count
 from allears.models.generation.empathetic_data import EmpatheticDataset, Features
 from allears.models.generation.empathetic_generator import EmpatheticGenerator
 from allears.models.generation.empathetic_saved import (
@@ -24,6 +22,7 @@ from allears.models.generation.empathetic_saved import (
     build_empathetic,
     empathetic_class,
     save_empathetic,
+    saved_tokenizer,
     word_vocabulary,
 )
 from allears.models.generation.examples import GenerationExample
@@ -33,23 +32,22 @@ from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.runtime.runs import MODEL_FILE, best
 from allears.text.layout import Limits
-from allears.training.generation.task import (
+from allears.text.tokenizer import WordVocabulary
+from allears.training.generation.base import (
+    EVALUATION_BATCH,
     GenerationDataOptions,
+    LikelihoodSums,
+    ReplyTask,
     check_options,
-    read_train,
-    read_valid,
-    run_encoder,
 )
-from allears.training.generation.task import GenerationLossOptions as WordLoss
+from allears.training.generation.task import run_encoder
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.recipe import Recipe
 from allears.training.vectors import vectors_file
 from allears.training.workers import Workers
 
-EVALUATION_BATCH = 64
 PAPER_VOCABULARY = 24_647  # words that MoEL and MIME count; ours are fewer, as we see no test split
 WORDS = "words"
-_WRITTEN = ("bleu_2", "bleu_4", "rouge_l", "distinct_2", "length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,43 +86,47 @@ class EmpatheticLossOptions:
     gold_decay: float = 0.5
 
 
-class EmpatheticTask:
+class EmpatheticTask(ReplyTask[EmpatheticDataset]):
+    written = ("bleu_2", "bleu_4", "rouge_l", "distinct_2", "length")
+    written_tokens = 30
+    by_polarity = False
+
+    model: EmpatheticModel
+    data: EmpatheticDataOptions
+
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss", "prepend"})
-        self.options = recipe.training
-        self.data = parse(EmpatheticDataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(EmpatheticLossOptions, recipe.tables.get("loss", {}), "loss")
-        wanted = parse(EmpatheticModelOptions, recipe.tables.get("model", {}), "model")
-        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
+        super().__init__(recipe, "prepend")
+        self.data = recipe.table(EmpatheticDataOptions, "data")
+        self.loss = recipe.table(EmpatheticLossOptions, "loss")
+        wanted = recipe.table(EmpatheticModelOptions, "model")
         empathetic_class(wanted.name)  # an unknown name is said before anything is loaded
-        check_options(self.data, WordLoss(label_smoothing=self.loss.label_smoothing))
+        check_options(self.data, self.loss.label_smoothing)
         _check_shares(self.data, self.loss)
         self.prepend: Prepend | None = None
         if "prepend" in recipe.tables:
-            asked = parse(PrependOptions, recipe.tables["prepend"], "prepend")
+            asked = recipe.table(PrependOptions, "prepend")
             self.prepend = Prepend.build(**asdict(asked), root=self.data.root or None, folder=folder / "best")
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
+        train, groups = self._read()
         torch.manual_seed(self.options.seed)
         self.model, self.card, self.tokenizer = build_model(
-            wanted, limits, train, self.prepend, self.data.root
+            wanted, self.limits, train, self.prepend, self.data.root
         )
         self.frozen: Any = None
         if wanted.beside:
             from allears.models.generation.beside import FrozenReader
 
             self.frozen = FrozenReader(wanted.beside)
-        self.train = self._dataset(train, folder / "beside-train.npy", groups)
-        self.held_out = self._dataset(self.valid, folder / "beside-valid.npy")
-        self.data_fingerprint = self.train.fingerprint
+        self.folder = folder
+        self._lay_out(train, groups)
         if not wanted.start:
             said = np.bincount(np.concatenate(self.train.targets), minlength=self.tokenizer.size)
             self.model.output.expect(torch.from_numpy(said))
         _say_size(self.model, self.tokenizer, len(self.train))
 
     def _dataset(
-        self, examples: list[GenerationExample], kept: Path, groups: Sequence[int] | None = None
+        self, examples: list[GenerationExample], groups: Sequence[int] | None = None
     ) -> EmpatheticDataset:
+        kept = self.folder / f"beside-{'valid' if groups is None else 'train'}.npy"
         return EmpatheticDataset(
             examples,
             self.tokenizer,
@@ -146,11 +148,6 @@ class EmpatheticTask:
         kept.parent.mkdir(parents=True, exist_ok=True)
         np.save(kept, found)
         return found
-
-    def batches(self, epoch: int) -> list[list[int]]:
-        return self.train.batches(
-            self.options.batch, epoch, seed=self.options.seed, weights=self.data.weights
-        )
 
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
         """All losses of the model, each by its weight."""
@@ -181,11 +178,8 @@ class EmpatheticTask:
         backward(total)
         return total.detach()
 
-    def evaluate(self, device: torch.device) -> dict[str, float]:
-        """`likelihood`, the mean log-probability of a token (the higher the better, so a checkpoint is chosen by it);
-        `ppl`, which is the same to read; `emotion_accuracy`, where the valid split has emotions; and of a small sample,
-        written greedily, BLEU, ROUGE-L and Distinct."""
-        generator = EmpatheticGenerator(
+    def _generator(self, device: torch.device) -> EmpatheticGenerator:
+        return EmpatheticGenerator(
             self.model,
             self.card,
             self.tokenizer,
@@ -194,30 +188,22 @@ class EmpatheticTask:
             batch=EVALUATION_BATCH,
             frozen=self.frozen,
         )
-        found = self._measure(generator)
-        chosen = sample(self.valid, self.data.sample, self.options.seed) if self.data.sample else []
-        if chosen:
-            settings = Settings(method="greedy", longest=min(30, self.card.limits.response_tokens))
-            report = evaluate_generation(generator, chosen, settings=settings, by_polarity=False)
-            found |= {name: report.measures[name] for name in _WRITTEN}
-        return found
 
     @torch.inference_mode()
-    def _measure(self, generator: EmpatheticGenerator) -> dict[str, float]:
-        """By the tokens laid out once; `log_likelihood` would tokenize them at every evaluation."""
-        generator.module.eval()
-        total = tokens = right = asked = 0.0
+    def _measure(self, generator: EmpatheticGenerator, device: torch.device) -> dict[str, float]:
+        """`ppl` is `likelihood`, to read; `emotion_accuracy`, where the valid split has emotions."""
+        sums = LikelihoodSums()
         for rows in self.held_out.parts(EVALUATION_BATCH):
-            batch = self.held_out.batch(rows).to(generator.device)
+            batch = self.held_out.batch(rows).to(device)
             likely, emotions = generator.understood(batch)
-            total += float((likely.double() * batch.mask).sum())
-            tokens += float(batch.mask.sum())
+            sums.total += float((likely.double() * batch.mask).sum())
+            sums.tokens += float(batch.mask.sum())
             if emotions is not None:
                 known = batch.emotion != NOT_KNOWN
-                right += float(((emotions.argmax(-1) == batch.emotion) & known).sum())
-                asked += float(known.sum())
-        found = {"likelihood": total / tokens, "ppl": float(np.exp(-total / tokens))}
-        return found | ({"emotion_accuracy": 100 * right / asked} if asked else {})
+                sums.right += float(((emotions.argmax(-1) == batch.emotion) & known).sum())
+                sums.asked += float(known.sum())
+        sums.of_words, sums.words = sums.total, sums.tokens
+        return sums.report("emotion_accuracy")
 
     def save(self, folder: Path) -> None:
         save_empathetic(folder, self.model, self.card, self.tokenizer, self.prepend)
@@ -229,7 +215,7 @@ def build_model(
     train: Sequence[GenerationExample],
     prepend: Prepend | None = None,
     root: str = "",
-) -> tuple[Any, EmpatheticCard, Any]:
+) -> tuple[EmpatheticModel, EmpatheticCard, Any]:
     """The model a recipe asks for, before training, with its vocabulary or tokenizer."""
     encoder: Encoder | None = None
     tokenizer: Any
@@ -243,11 +229,8 @@ def build_model(
         if wanted.vocabulary not in (WORDS, wanted.encoder):
             raise AllearsError("recipe: model.encoder reads its own word pieces; leave model.vocabulary out")
         encoder, tokenizer = _reading_encoder(wanted.encoder)
-    elif start is not None and (start / "vocabulary.txt").is_file():
-        lines = (start / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
-        tokenizer = word_vocabulary().restore(lines)
     elif start is not None:
-        tokenizer = encoder_tokenizer(start)
+        tokenizer = saved_tokenizer(start)
     elif wanted.vocabulary == WORDS:
         tokenizer = _words(wanted, train, prepend)
     else:
@@ -274,7 +257,7 @@ def build_model(
 
         load_alike(model, saved.load(start).module)
     elif wanted.vectors:
-        if not hasattr(tokenizer, "words_"):
+        if not isinstance(tokenizer, WordVocabulary):
             raise AllearsError(
                 'recipe: model.vectors are of whole words; use them with model.vocabulary = "words"'
             )

@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from allears.decoding import Settings
 from allears.errors import AllearsError
-from allears.evaluation.generation import evaluate_generation
 from allears.models.generation import saved
 from allears.models.generation.dataset import GenerationDataset
-from allears.models.generation.examples import GenerationExample, read_examples
-from allears.models.generation.filtering import reader_filter
-from allears.models.generation.torch_generator import TorchGenerator, prepared
+from allears.models.generation.examples import GenerationExample
+from allears.models.generation.torch_generator import TorchGenerator, dataset_for_model
+from allears.models.generation.writer import GenerationModel
 from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
 from allears.runtime.generator import STRATEGIES
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
+from allears.training.generation.base import (
+    EVALUATION_BATCH,
+    GenerationDataOptions,
+    GenerationLossOptions,
+    LikelihoodSums,
+    ReplyTask,
+    check_options,
+)
 from allears.training.loop import Backward
-from allears.training.recipe import Recipe, only_tables, parse, sample
+from allears.training.recipe import Recipe
 from allears.training.workers import Workers
 
-EVALUATION_BATCH = 64
 _OWN_OPTIONS = {"pal": ("mixture",), "misc": ("source",)}
-_WRITTEN = ("bleu_2", "rouge_l", "distinct_2", "length")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationDataOptions:
-    """`train` names corpora (or .jsonl files); a persona is read where their conversations carry one."""
-
-    train: tuple[str, ...]
-    valid: str
-    weights: tuple[float, ...] = ()  # of each corpus: how often an epoch sees it; default: once each
-    limits: tuple[int, ...] = ()  # of each corpus: a seeded sample of so many examples; 0: all
-    root: str = ""  # default: ALLEARS_DATA
-    train_split: str = "train"
-    valid_split: str = "valid"
-    every_turn: bool = False  # also learn to answer as the seeker: more pairs for pre-training
-    persona_dropout: float = (
-        0.1  # share of examples whose persona a step does not show: P(r | d) is learned too
-    )
-    reader: str = (
-        ""  # a reader that sorts out hostile replies among those from the internet ("default": the bundle)
-    )
-    valid_limit: int = 0
-    sample: int = 100  # valid examples that are written for at each evaluation; 0: none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,47 +58,23 @@ class GenerationModelOptions:
     strategy_first: bool = True  # every reply begins with its strategy; false: only where the data say so
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationLossOptions:
-    label_smoothing: float = 0.0
-    strategy: float = 1.0  # what the strategy's token counts, beside 1 for a word
-    choice: float = 1.0  # of MISC: what its own choice among strategies counts, beside 1 for all words
+class GenerationTask(ReplyTask[GenerationDataset]):
+    model: GenerationModel
 
-
-class GenerationTask:
     def __init__(self, recipe: Recipe, folder: Path):
-        only_tables(recipe, {"data", "model", "limits", "loss"})
-        self.options = recipe.training
-        self.data = parse(GenerationDataOptions, recipe.tables.get("data", {}), "data")
-        self.loss = parse(GenerationLossOptions, recipe.tables.get("loss", {}), "loss")
-        wanted = parse(GenerationModelOptions, recipe.tables.get("model", {}), "model")
-        limits = parse(Limits, recipe.tables.get("limits", {}), "limits")
-        check_options(self.data, self.loss)
+        super().__init__(recipe)
+        self.data = recipe.table(GenerationDataOptions, "data")
+        self.loss = recipe.table(GenerationLossOptions, "loss")
+        wanted = recipe.table(GenerationModelOptions, "model")
+        check_options(self.data, self.loss.label_smoothing)
         torch.manual_seed(self.options.seed)
-        self.model, self.card, self.tokenizer = build_generator(wanted, limits)
-        train, groups = read_train(self.data, self.options.seed)
-        self.valid = read_valid(self.data)
-        self.train = self._dataset(train, groups)
-        self.held_out = self._dataset(self.valid)
-        self.data_fingerprint = self.train.fingerprint
+        self.model, self.card, self.tokenizer = build_generator(wanted, self.limits)
+        self._lay_out(*self._read())
 
     def _dataset(
-        self, examples: list[GenerationExample], groups: list[int] | None = None
+        self, examples: list[GenerationExample], groups: Sequence[int] | None = None
     ) -> GenerationDataset:
-        return GenerationDataset(
-            prepared(self.model, examples),
-            self.tokenizer,
-            self.card.limits,
-            self.model.place,
-            turns=self.card.context_turns,
-            first_strategy=self.model.decoder.first_strategy,
-            groups=groups,
-        )
-
-    def batches(self, epoch: int) -> list[list[int]]:
-        return self.train.batches(
-            self.options.batch, epoch, seed=self.options.seed, weights=self.data.weights
-        )
+        return dataset_for_model(self.model, self.card, self.tokenizer, examples, groups)
 
     def step(self, batch: list[int], epoch: int, workers: Workers, backward: Backward) -> Tensor:
         """Equation 5 over the tokens of the batch, with label smoothing."""
@@ -125,11 +83,7 @@ class GenerationTask:
             shown = torch.rand(len(targets), device=workers.device) >= self.data.persona_dropout
             persona = replace(persona, mask=persona.mask * shown[:, None])
         decoder = self.model.decoder
-        choice: Tensor | None = None
-        if hasattr(self.model, "read_choosing"):
-            memory, choice = self.model.read_choosing(context, persona)
-        else:
-            memory = self.model.read(context, persona)
+        memory, choice = self.model.read_choosing(context, persona)
         likely, all_words = decoder.likelihood(targets, memory, decoder.table(self.model.encoder))
         smooth = self.loss.label_smoothing
         losses = -((1 - smooth) * likely + smooth * all_words)
@@ -140,29 +94,18 @@ class GenerationTask:
         backward(loss)
         return loss.detach()
 
-    def evaluate(self, device: torch.device) -> dict[str, float]:
-        """`likelihood`, the mean log-probability of a token, strategies included (equation 5; the higher the better, so
-        a checkpoint is chosen by it); `ppl` of words and end alone; `strategy_accuracy`, where the valid split has
-        strategies; and of a small sample, written greedily, BLEU, ROUGE-L and Distinct."""
-        generator = TorchGenerator(
+    def _generator(self, device: torch.device) -> TorchGenerator:
+        return TorchGenerator(
             self.model, self.card, self.tokenizer, device=str(device), batch=EVALUATION_BATCH
         )
-        found = self._measure(generator)
-        chosen = sample(self.valid, self.data.sample, self.options.seed) if self.data.sample else []
-        if chosen:
-            settings = Settings(method="greedy", longest=self.card.limits.response_tokens)
-            report = evaluate_generation(generator, chosen, settings=settings)
-            found |= {name: report.measures[name] for name in _WRITTEN}
-        return found
 
     @torch.inference_mode()
-    def _measure(self, generator: TorchGenerator) -> dict[str, float]:
-        """By the tokens laid out once; `log_likelihood` would tokenize them at every evaluation."""
-        generator.module.eval()
+    def _measure(self, generator: TorchGenerator, device: torch.device) -> dict[str, float]:
+        """`likelihood` counts strategies (equation 5), `ppl` is of words and end alone; `strategy_accuracy`, where the
+        valid split has strategies."""
         decoder = self.model.decoder
-        first, device = decoder.first_strategy, generator.device
+        first, sums = decoder.first_strategy, LikelihoodSums()
         table = decoder.table(self.model.encoder)
-        total = of_words = words = right = asked = 0.0
         for rows in self.held_out.parts(EVALUATION_BATCH):
             context, persona, targets, mask = self.held_out.batch(rows).to(device)
             with generator.autocast():
@@ -172,15 +115,15 @@ class GenerationTask:
                 start = torch.full((len(rows),), decoder.start, device=device)
                 next_one, _ = decoder.step(start, begun, table)
             is_strategy = targets[:, 0] >= first
-            total += float((likely.double() * mask).sum())
+            sums.total += float((likely.double() * mask).sum())
+            sums.tokens += float(mask.sum())
             mask[:, 0] &= ~is_strategy
-            of_words += float((likely.double() * mask).sum())
-            words += float(mask.sum())
+            sums.of_words += float((likely.double() * mask).sum())
+            sums.words += float(mask.sum())
             guessed = first + next_one[:, first : first + len(STRATEGIES)].argmax(-1)
-            right += float(((guessed == targets[:, 0]) & is_strategy).sum())
-            asked += float(is_strategy.sum())
-        found = {"likelihood": total / (words + asked), "ppl": float(np.exp(-of_words / words))}
-        return found | ({"strategy_accuracy": 100 * right / asked} if asked else {})
+            sums.right += float(((guessed == targets[:, 0]) & is_strategy).sum())
+            sums.asked += float(is_strategy.sum())
+        return sums.report("strategy_accuracy")
 
     def save(self, folder: Path) -> None:
         saved.save(folder, self.model, self.card, self.tokenizer)
@@ -193,51 +136,9 @@ def choice_loss(choice: Tensor, gold: Tensor) -> Tensor:
     return F.cross_entropy(choice.float(), gold.clamp(min=-1), ignore_index=-1)
 
 
-def read_train(data: GenerationDataOptions, seed: int) -> tuple[list[GenerationExample], list[int]]:
-    """All training examples, and the number of the corpus that each is from."""
-    keep = None
-    if data.reader:
-        from allears.corpora.heads import head
-        from allears.models.reader.loading import load_reading_model
-
-        keep = reader_filter(load_reading_model(data.reader, head("goemotions")))
-    limits = data.limits or (0,) * len(data.train)
-    examples: list[GenerationExample] = []
-    groups: list[int] = []
-    for number, (name, limit) in enumerate(zip(data.train, limits, strict=True)):
-        found = read_examples(
-            name, data.train_split, data.root or None, every_turn=data.every_turn, keep=keep
-        )
-        found = sample(found, limit, seed)
-        examples += found
-        groups += [number] * len(found)
-    return examples, groups
-
-
-def read_valid(data: GenerationDataOptions) -> list[GenerationExample]:
-    """What PAL is evaluated on: turns that answer the other person."""
-    found = read_examples(data.valid, data.valid_split, data.root or None)
-    return sample([example for example in found if example.answers], data.valid_limit, 0)
-
-
-def check_options(data: GenerationDataOptions, loss: GenerationLossOptions) -> None:
-    for name in ("weights", "limits"):
-        listed = getattr(data, name)
-        if listed and len(listed) != len(data.train):
-            raise AllearsError(
-                f"recipe: data.{name} needs one number for each of the {len(data.train)} corpora, got {len(listed)}"
-            )
-        if any(number < 0 for number in listed):
-            raise AllearsError(f"recipe: data.{name} cannot be below 0, got {list(listed)}")
-    for name, share in (
-        ("data.persona_dropout", data.persona_dropout),
-        ("loss.label_smoothing", loss.label_smoothing),
-    ):
-        if not 0 <= share < 1:
-            raise AllearsError(f"recipe: {name} must be at least 0 and below 1, got {share}")
-
-
-def build_generator(wanted: GenerationModelOptions, limits: Limits) -> tuple[Any, saved.GeneratorCard, Any]:
+def build_generator(
+    wanted: GenerationModelOptions, limits: Limits
+) -> tuple[GenerationModel, saved.GeneratorCard, Any]:
     """The generator a recipe asks for, before training, with its tokenizer."""
     saved.model_class(wanted.name)  # an unknown name is said before anything is loaded
     given = [name for name in ("encoder", "pretrained") if getattr(wanted, name)]

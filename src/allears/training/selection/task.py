@@ -17,7 +17,7 @@ from allears.errors import AllearsError
 from allears.evaluation.selection import evaluate_selection
 from allears.models.generation.prepend import Prepend, PrependOptions
 from allears.models.selection import saved
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.contract import ReadsSpelling, SelectionModel
 from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.pretrained import load_encoder
 from allears.text.layout import Limits
@@ -255,7 +255,7 @@ def _word_model(
     )
     card = saved.ModelCard(wanted.name, _options(wanted), limits, vocabulary_size=vocabulary.size)
     model: Any = saved.build(card)
-    if hasattr(model, "set_words"):
+    if isinstance(model, ReadsSpelling):
         model.set_words(vocabulary.words_)
     if wanted.vectors:
         model.load_vectors(vocabulary.words_, vectors_file(wanted.vectors, root))
