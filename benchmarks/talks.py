@@ -99,10 +99,14 @@ def main() -> None:
     if options.duplicates:
         replies = replies_of(every)
         for cosine, one, other in near_duplicates(replies):
-            print(f"{cosine:.3f}  {replies[one][0]}: {replies[one][1]}  |  {replies[other][0]}: {replies[other][1]}")
+            print(
+                f"{cosine:.3f}  {replies[one][0]}: {replies[one][1]}  |  {replies[other][0]}: {replies[other][1]}"
+            )
         return
     found = figures(every)
-    print(json.dumps(found) if options.json else "\n".join(f"{name}: {value}" for name, value in found.items()))
+    print(
+        json.dumps(found) if options.json else "\n".join(f"{name}: {value}" for name, value in found.items())
+    )
 
 
 if __name__ == "__main__":

@@ -200,8 +200,8 @@ def test_a_folder_without_a_model_is_one_sentence(run: Run, tmp_path: Path):
 def test_without_the_training_install_it_says_what_to_install(
     run: Run, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for module in ("allears.training.export.bundle", "allears.training.export.extractor"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
+    for module in ("runs", "bundle", "extractor"):
+        monkeypatch.delitem(sys.modules, f"allears.training.export.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "onnx", None)
     code, _, err = run("export", trained, "--out", tmp_path / "bundle")
     assert code == 2

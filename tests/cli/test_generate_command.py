@@ -49,7 +49,7 @@ def test_every_context_is_answered_by_the_generator(generate, tmp_path):
 def test_a_killed_run_goes_on_and_ends_the_same(generate, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
     assert generate(whole, "--seed", 3).code == 0
-    monkeypatch.setattr("allears.cli.generate.AT_ONCE", 5)
+    monkeypatch.setattr("allears.evaluation.written.AT_ONCE", 5)
     from allears.evaluation.written import WriteResponses
 
     write, calls = WriteResponses.__call__, 0

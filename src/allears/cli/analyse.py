@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import typer
 
-from allears.cli.evaluate_tables import empty_table, short_name
-from allears.cli.output import console
+from allears.cli import options
+from allears.cli.options import optional, value
+from allears.cli.output import console, plain_table, print_json
 from allears.cli.progress import watched
 from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
-from allears.corpora.heads import Head
-from allears.corpora.heads import head as head_named
 from allears.corpora.plots import check_picture_path
-from allears.errors import AllearsError
-from allears.evaluation.understanding import PAST, evaluate_understanding
+from allears.evaluation.names import short_name
+from allears.evaluation.setting import EvaluationSetting
 from allears.labels import ED_EMOTIONS, POLARITY_OF
-from allears.models.reader.loading import ReadingModel, load_reading_model
-from allears.runtime.runs import is_kind
 
 app = typer.Typer(
     help="The papers' figures about understanding, on any model and corpus.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-
-GENERATOR = "generator"  # what its run's card calls it; asked without torch
-
-SPLIT = typer.Option("valid", "--split", help="train, valid or test.")
-ROOT = typer.Option(
-    None,
-    "--root",
-    help="Folder of all corpora, one corpus's folder, or the very file. Default: $ALLEARS_DATA.",
-    show_default=False,
-)
-PLOT = typer.Option(None, "--plot", help="Write the picture (.png, .svg or .pdf).", show_default=False)
-DEVICE = typer.Option("cpu", "--device", help="cpu or cuda.")
-JSON = typer.Option(False, "--json", help="Print one JSON object for machines instead of a table.")
 
 
 @app.command("strategy-curve")
@@ -48,15 +30,13 @@ def strategy_curve(
         help="Readers' run folders, `fasttext`, or `frequency` (the strategies as often as in training)."
     ),
     *,
-    corpus: str = typer.Option("esconv", "--corpus", help="A corpus with strategies, or a .jsonl file."),
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    past: str = typer.Option(
-        "gold", "--past", help="Past strategies: gold, or predicted by the model itself."
-    ),
-    plot: Path | None = PLOT,
-    device: str = DEVICE,
-    as_json: bool = JSON,
+    corpus: str = value("esconv", "A corpus with strategies, or a .jsonl file."),
+    split: options.Split = "valid",
+    root: options.Root = None,
+    past: str = value("gold", "Past strategies: gold, or predicted by the model itself."),
+    plot: options.Plot = None,
+    device: options.Device = "cpu",
+    as_json: options.JsonTable = False,
 ) -> None:
     """How often the true strategy is among the n likeliest, for every n (PAL, Figure 4).
 
@@ -64,51 +44,43 @@ def strategy_curve(
 
         allears analyse strategy-curve runs/reader fasttext frequency --plot strategies.png
     """
-    from allears.evaluation.analyses.strategy_curve import save_curve_picture, top_n_curve
+    from allears.evaluation.analyses.strategy_curve import save_curve_picture, strategy_curves
 
-    _check(plot)
-    if past not in PAST:
-        raise AllearsError(f"--past takes {' or '.join(PAST)}; got {past!r}")
-    head = head_named("strategy")
-    loaded = {name: _strategy_model(name, head, root, corpus, device) for name in dict.fromkeys(models)}
-    readings = head.read(split, root, corpus=corpus)
-    curves = {
-        name: top_n_curve(evaluate_understanding(model, head, readings, past=past, watch=watched))
-        for name, model in loaded.items()
-    }
+    if plot is not None:
+        check_picture_path(plot)
+    setting = EvaluationSetting(split, root, device=device, watch=watched)
+    result = strategy_curves(models, corpus, setting, past=past)
     title = f"strategy on {corpus} {split}, {past} past strategies"
     if plot is not None:
-        save_curve_picture({short_name(name): curve for name, curve in curves.items()}, title, plot)
+        save_curve_picture({short_name(name): curve for name, curve in result.curves.items()}, title, plot)
     if as_json:
         numbers = {
-            name: {f"top_{n}": value for n, value in enumerate(curve, 1)} for name, curve in curves.items()
+            name: {f"top_{n}": share for n, share in enumerate(curve, 1)}
+            for name, curve in result.curves.items()
         }
-        _print({"corpus": corpus, "split": split, "past": past, "examples": len(readings), "models": numbers})
+        record = {"corpus": corpus, "split": split, "past": past, "examples": result.examples}
+        print_json(record | {"models": numbers})
         return
-    table = empty_table(f"{title} (%), {len(readings):,} turns", "model")
-    for n in range(1, len(head.labels)):
-        table.add_column(f"top-{n}", justify="right", no_wrap=True)
-    for name, curve in curves.items():
-        table.add_row(short_name(name), *(f"{value:.1f}" for value in curve[:-1]))
+    headings = [f"top-{n}" for n in range(1, len(result.head.labels))]
+    table = plain_table(f"{title} (%), {result.examples:,} turns", "model", numbers=headings)
+    for name, curve in result.curves.items():
+        table.add_row(short_name(name), *(f"{share:.1f}" for share in curve[:-1]))
     console.print(table)
 
 
 @app.command("persona-empathy")
 def persona_empathy(
-    encoder: str = typer.Option(
+    encoder: str = value(
         "thenlper/gte-small",
-        "--encoder",
-        help="A sentence encoder (hub name, folder or bundle), or a file of word vectors (PAL, Figure 5).",
+        "A sentence encoder (hub name, folder or bundle), or a file of word vectors (PAL, Figure 5).",
     ),
     *,
-    corpus: str = typer.Option(
-        "pesconv", "--corpus", help="A corpus with the seeker's persona and survey scores, or a .jsonl file."
-    ),
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    plot: Path | None = PLOT,
-    device: str = DEVICE,
-    as_json: bool = JSON,
+    corpus: str = value("pesconv", "A corpus with the seeker's persona and survey scores, or a .jsonl file."),
+    split: options.Split = "valid",
+    root: options.Root = None,
+    plot: options.Plot = None,
+    device: options.Device = "cpu",
+    as_json: options.JsonTable = False,
 ) -> None:
     """Similarity of replies to the seeker's persona against the seeker's marks (PAL, Figures 3 and 5).
 
@@ -121,7 +93,8 @@ def persona_empathy(
     from allears.evaluation.analyses.persona_empathy import relations, save_relations_picture
     from allears.models.reader.sentence_loading import load_sentence_encoder
 
-    _check(plot)
+    if plot is not None:
+        check_picture_path(plot)
     talks = list(corpus_named(corpus).read(split, data_root(root)))
     found = relations(talks, load_sentence_encoder(encoder, device))
     title = f"{corpus} {split}: replies and persona, by {short_name(encoder)}"
@@ -132,16 +105,10 @@ def persona_empathy(
         for aspect, relation in found.items():
             record |= relation.flat()
             record[f"{aspect}_means"] = {f"{score:g}": mean for score, (mean, _, _) in relation.means.items()}
-        _print(record)
+        print_json(record)
         return
-    groups = empty_table(title, "aspect")
-    lines = empty_table("trend", "aspect")
-    for table, headings in (
-        (groups, ("score", "similarity", "SEM", "n")),
-        (lines, ("slope", "R² of means", "R² of talks", "n")),
-    ):
-        for heading in headings:
-            table.add_column(heading, justify="right", no_wrap=True)
+    groups = plain_table(title, "aspect", numbers=("score", "similarity", "SEM", "n"))
+    lines = plain_table("trend", "aspect", numbers=("slope", "R² of means", "R² of talks", "n"))
     for aspect, relation in found.items():
         slope, _, r2 = relation.trend
         for score, (mean, error, count) in relation.means.items():
@@ -160,18 +127,15 @@ def emotion_map(
         show_default=False,
     ),
     *,
-    encoder: str | None = typer.Option(
-        None,
-        "--encoder",
-        help="Instead of a model: the mean sentence vectors of each emotion's descriptions under this encoder.",
-        show_default=False,
+    encoder: str | None = optional(
+        "Instead of a model: the mean sentence vectors of each emotion's descriptions under this encoder."
     ),
-    head: str = typer.Option("ed-emotion", "--head", help="ed-emotion or ed-emotion-turns."),
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    plot: Path | None = PLOT,
-    device: str = DEVICE,
-    as_json: bool = JSON,
+    head: str = value("ed-emotion", "ed-emotion or ed-emotion-turns."),
+    split: options.Split = "valid",
+    root: options.Root = None,
+    plot: options.Plot = None,
+    device: options.Device = "cpu",
+    as_json: options.JsonTable = False,
 ) -> None:
     """The 32 emotions in the plane of their two principal components (MIME, Figure 3).
 
@@ -183,40 +147,18 @@ def emotion_map(
 
         allears analyse emotion-map --encoder thenlper/gte-small --plot emotions.png
     """
-    from allears.evaluation.analyses.emotion_map import (
-        classifier_vectors,
-        emotion_map,
-        mean_vectors,
-        save_map_picture,
-    )
+    from allears.evaluation.analyses.emotion_map import emotion_map, load_vectors, save_map_picture
 
-    _check(plot)
-    chosen = head_named(head)
-    if chosen.labels != ED_EMOTIONS:
-        raise AllearsError(
-            f"the map is of the 32 emotions of EmpatheticDialogues; the head {head} gives others"
-        )
-    if (model is None) == (encoder is None):
-        raise AllearsError("name either a model (a reader's run folder, or fasttext) or an --encoder")
-    if model is not None and is_kind(model, GENERATOR):
-        from allears.evaluation.emotion_vectors import emotion_vectors
-        from allears.models.generation.loading import load_generator
-
-        vectors = emotion_vectors(load_generator(model, device))
-    elif model is not None:
-        vectors = classifier_vectors(load_reading_model(model, chosen, root, device=device), chosen)
-    else:
-        from allears.models.reader.sentence_loading import load_sentence_encoder
-
-        vectors = mean_vectors(load_sentence_encoder(str(encoder), device), chosen.read(split, root))
-    found = emotion_map(vectors)
+    if plot is not None:
+        check_picture_path(plot)
+    found = emotion_map(load_vectors(model, encoder, head=head, split=split, root=root, device=device))
     name = model or str(encoder)
     if plot is not None:
         save_map_picture(found, f"32 emotions: {short_name(name)}", plot)
     if as_json:
-        _print({"model" if model else "encoder": name, "head": head} | found.flat())
+        print_json({"model" if model else "encoder": name, "head": head} | found.flat())
         return
-    table = empty_table(f"32 emotions in a plane: {short_name(name)}", "emotion")
+    table = plain_table(f"32 emotions in a plane: {short_name(name)}", "emotion")
     for heading in ("polarity", "first", "second"):
         table.add_column(heading, justify="right")
     for emotion, (first, second) in zip(ED_EMOTIONS, found.points, strict=True):
@@ -233,13 +175,13 @@ def emotion_map(
 def listeners(
     model: str = typer.Argument(help="The run folder of a MoEL or ModMoEL."),
     *,
-    corpus: str = typer.Option("ed", "--corpus", help="A corpus with emotions, or a .jsonl file."),
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    each: int = typer.Option(10, "--each", min=1, help="Examples of every emotion."),
-    plot: Path | None = PLOT,
-    device: str = DEVICE,
-    as_json: bool = JSON,
+    corpus: str = value("ed", "A corpus with emotions, or a .jsonl file."),
+    split: options.Split = "valid",
+    root: options.Root = None,
+    each: int = value(10, "Examples of every emotion.", min=1),
+    plot: options.Plot = None,
+    device: options.Device = "cpu",
+    as_json: options.JsonTable = False,
 ) -> None:
     """Whether MoEL's listeners have specialised: how well each, alone, answers every emotion.
 
@@ -247,7 +189,8 @@ def listeners(
 
         allears analyse listeners runs/ed-moel --plot listeners.png
     """
-    _check(plot)
+    if plot is not None:
+        check_picture_path(plot)
     from allears.models.generation.examples import read_examples
     from allears.models.generation.loading import load_generator
 
@@ -261,9 +204,9 @@ def listeners(
         save_listeners_picture(found, title, plot)
     numbers = found.flat()
     if as_json:
-        _print({"model": model, "corpus": corpus, "split": split} | numbers)
+        print_json({"model": model, "corpus": corpus, "split": split} | numbers)
         return
-    table = empty_table(title, "what was felt")
+    table = plain_table(title, "what was felt")
     table.add_column("its listener's gain, nats per token", justify="right")
     for name, gain in numbers["gain"].items():
         table.add_row(name, f"{gain:+.4f}")
@@ -274,20 +217,3 @@ def listeners(
         f"attention; the outputs differ by {numbers['outputs_apart']:.2f} of their size",
         highlight=False,
     )
-
-
-def _strategy_model(name: str, head: Head, root: Path | None, corpus: str, device: str) -> ReadingModel:
-    from allears.evaluation.analyses.strategy_curve import FREQUENCY, FrequencyModel
-
-    if name == FREQUENCY:
-        return FrequencyModel(head, head.read("train", root, corpus=corpus))
-    return load_reading_model(name, head, root, corpus=corpus, device=device)
-
-
-def _check(plot: Path | None) -> None:
-    if plot is not None:
-        check_picture_path(plot)
-
-
-def _print(record: dict[str, Any]) -> None:
-    typer.echo(json.dumps(record))

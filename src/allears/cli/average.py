@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
+from allears.cli.options import optional, value
 from allears.cli.output import console
-from allears.errors import AllearsError
+from allears.errors import AllearsError, needs
 
 
 def average(
@@ -15,14 +16,8 @@ def average(
         metavar="RUN[=WEIGHT]...",
         help="Run folders of the same model, each with its weight; 1 where none is given.",
     ),
-    out: Path = typer.Option(..., "--out", help="The run folder to write."),
-    encoder_of: Path | None = typer.Option(
-        None,
-        "--encoder-of",
-        metavar="RUN",
-        help="Take this run's encoder in the place of the mean's.",
-        show_default=False,
-    ),
+    out: Path = value(..., "The run folder to write."),
+    encoder_of: Path | None = optional("Take this run's encoder in the place of the mean's.", metavar="RUN"),
 ) -> None:
     """The weighted mean of some runs' weights, as a run that can be evaluated, trained further and exported.
 
@@ -33,14 +28,8 @@ def average(
     allears average runs/default/best/ranker=0.1 runs/ed-cobert=0.9 --out runs/ranker
     allears average runs/esconv-pal --encoder-of runs/ranker --out runs/voice
     """
-    try:
+    with needs("averaging"):
         from allears.training.averaging import average_runs
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f'averaging needs {error.name}, which is not installed; run pip install "allears[train]"'
-        ) from error
     average_runs(_weighted(runs), out, encoder_of=encoder_of)
     console.print(f"{out}: the mean of {len(runs)} runs", highlight=False, soft_wrap=True)
 

@@ -5,56 +5,48 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from allears.chat.loading import GETTING_READY, Loading, Watch
-from allears.cli.output import console, errors
+from allears.cli.options import Bundle, flag, optional, value
+from allears.cli.output import console, say
 from allears.errors import AllearsError
 
 if TYPE_CHECKING:
     from allears.chat.session import ChatSession
     from allears.listener.contract import Responder
 
+_note = partial(say, style="dim")
+
 
 def chat(
     *,
-    bundle: str = typer.Option("default", "--bundle", help="A bundle folder, or `default`."),
-    pool: list[Path] = typer.Option(
-        [], "--pool", help="Replies of your own (.jsonl) beside the shipped ones; may be given several times."
+    bundle: Bundle = "default",
+    pool: list[Path] = value(
+        [], "Replies of your own (.jsonl) beside the shipped ones; may be given several times."
     ),
-    voice: str = typer.Option(
+    voice: str = value(
         "default",
-        "--voice",
-        help="Who writes beside the pool: `default` (the bundle's), `retrieval` (nobody), `smollm2`, `remote`, "
+        "Who writes beside the pool: `default` (the bundle's), `retrieval` (nobody), `smollm2`, `remote`, "
         "or a generator's run folder.",
     ),
-    resume: str | None = typer.Option(
-        None, "--resume", help="Go on with a conversation: its id, or `last`.", show_default=False
+    resume: str | None = optional("Go on with a conversation: its id, or `last`."),
+    no_memory: bool = flag("--no-memory", "Keep nothing on the disk."),
+    country: str | None = optional(
+        "Whose help lines to name, as in GB; ZZ for international ones. A code that is not listed says which are. "
+        "Default: your locale's."
     ),
-    no_memory: bool = typer.Option(False, "--no-memory", help="Keep nothing on the disk."),
-    country: str | None = typer.Option(
-        None,
-        "--country",
-        help="Whose help lines to name, as in GB; ZZ for international ones. A code that is not listed says which are. "
-        "Default: your locale's.",
-        show_default=False,
+    seed: int = value(0, "0 says the best reply; others vary, each in its own way.", min=0),
+    as_json: bool = flag("--json", "A line of JSON per reply, for machines."),
+    why: bool = flag("--why", "Below each reply: the feeling heard, and what the reply tries."),
+    commands: bool = flag(
+        "--commands", "In a pipe, too, obey lines such as /why; otherwise all are messages."
     ),
-    seed: int = typer.Option(
-        0, "--seed", min=0, help="0 says the best reply; others vary, each in its own way."
-    ),
-    as_json: bool = typer.Option(False, "--json", help="A line of JSON per reply, for machines."),
-    why: bool = typer.Option(
-        False, "--why", help="Below each reply: the feeling heard, and what the reply tries."
-    ),
-    commands: bool = typer.Option(
-        False, "--commands", help="In a pipe, too, obey lines such as /why; otherwise all are messages."
-    ),
-    prepare: bool = typer.Option(
-        False, "--prepare", help="Get the replies ready, which happens once, and leave."
-    ),
+    prepare: bool = flag("--prepare", "Get the replies ready, which happens once, and leave."),
 ) -> None:
     """Talk to a listener that runs on this machine, keeps what you say to itself, and can say why it answered so.
 
@@ -69,7 +61,7 @@ def chat(
         from allears.cli.progress import watched
 
         open_listener(bundle, pool, country, watched, voice)
-        errors.print("the replies are ready", style="dim")
+        _note("the replies are ready")
         return
     if no_memory and resume is not None:
         raise AllearsError(
@@ -161,7 +153,3 @@ def _pipe(session: ChatSession, loading: Loading[Responder], as_json: bool, why:
 def _write(line: str) -> None:
     sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
     sys.stdout.buffer.flush()
-
-
-def _note(text: str) -> None:
-    errors.print(text, style="dim", markup=False, highlight=False, soft_wrap=True)

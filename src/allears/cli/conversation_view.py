@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from allears.cli.output import printable
 from allears.conversation import Conversation, Role, Turn
 
 COLOURS = {Role.SEEKER: "yellow", Role.SUPPORTER: "cyan"}
@@ -31,7 +32,7 @@ class ConversationView:
         for who, persona in self.conversation.personas.items():
             if persona.sentences:
                 yield Panel(
-                    Text("\n").join(Text(f"· {_printable(sentence.text)}") for sentence in persona.sentences),
+                    Text("\n").join(Text(f"· {_text(sentence.text)}") for sentence in persona.sentences),
                     title=Text(f"persona of {who}"),
                     title_align="left",
                     box=box.ROUNDED,
@@ -59,9 +60,7 @@ def _facts(conversation: Conversation) -> Table:
             facts.append((name, _listed(values)))
     grid = Table.grid(padding=(0, 2))
     for name, value in facts:
-        grid.add_row(
-            Text(name, style="dim"), Text(_printable(value), style="bold" if name == "emotion" else "")
-        )
+        grid.add_row(Text(name, style="dim"), Text(_text(value), style="bold" if name == "emotion" else ""))
     return grid
 
 
@@ -79,8 +78,8 @@ def _bubble(turn: Turn, width: int) -> RenderableType:
     mine = turn.speaker is Role.SUPPORTER
     name = turn.speaker.value if turn.author is None else f"{turn.speaker.value} {turn.author}"
     panel = Panel(
-        Text(_printable(turn.text)),
-        title=Text(_printable(name)),
+        Text(_text(turn.text)),
+        title=Text(_text(name)),
         title_align="right" if mine else "left",
         subtitle=Text(" · ".join(_remarks(turn))) or None,
         subtitle_align="right" if mine else "left",
@@ -99,7 +98,5 @@ def _remarks(turn: Turn) -> Iterator[str]:
         yield f"feedback {turn.feedback}"
 
 
-def _printable(text: str) -> str:
-    """Corpora are other people's text: no terminal commands, nothing that cannot be encoded."""
-    safe = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(sign if sign >= " " or sign in "\n\t" else " " for sign in safe)
+def _text(text: str) -> str:
+    return printable(text, kept="\n\t")

@@ -14,12 +14,13 @@ import typer
 
 from allears.cli.conversation_view import ConversationView
 from allears.cli.data_tables import check_table, corpora_table, statistics_tables
-from allears.cli.output import console, errors
+from allears.cli.options import FirstConversations, argument, flag, optional, shared, unset, value
+from allears.cli.output import console, say
 from allears.cli.progress import transfer, watched
 from allears.conversation import Conversation
 from allears.corpora import PAPER_RULES, Corpus, ExampleRule, corpus, corpus_names, data_root, examples
 from allears.corpora.bad_rows import BadRows
-from allears.corpora.check import BROKEN, DIFFERS, NOT_HERE, SplitReport, check, splits_here
+from allears.corpora.check import BROKEN, DIFFERS, NOT_HERE, SplitReport, check, readable_splits, splits_here
 from allears.corpora.download import fetch, human_size
 from allears.corpora.export import check_out, export_conversations, export_examples
 from allears.corpora.files import NotHereError, raise_bad
@@ -35,28 +36,20 @@ app = typer.Typer(
 
 Name = Annotated[
     str,
-    typer.Argument(
-        help="A corpus (see [bold]allears data list[/]) or a .jsonl file in our schema.", show_default=False
-    ),
+    argument("A corpus (see [bold]allears data list[/]) or a .jsonl file in our schema."),
 ]
 Split = Annotated[
     str | None,
-    typer.Option(
-        help="train, valid or test; some corpora have others. Default: the first that is here.",
-        show_default=False,
-    ),
+    unset("train, valid or test; some corpora have others. Default: the first that is here."),
 ]
 Root = Annotated[
     Path | None,
-    typer.Option(
-        help="The folder of all corpora, one corpus's folder, or the very file. Default: $ALLEARS_DATA.",
-        show_default=False,
-    ),
+    unset("The folder of all corpora, one corpus's folder, or the very file. Default: $ALLEARS_DATA."),
 ]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Go on past broken rows; count and list them on standard error.")
+    bool, shared("Go on past broken rows; count and list them on standard error.", "--skip-bad")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+AsJson = Annotated[bool, shared("Print JSON for machines instead of tables.", "--json")]
 
 
 def _example_commands(*commands: str) -> str:
@@ -91,7 +84,7 @@ def list_corpora(root: Root = None, as_json: AsJson = False) -> None:
         )
     else:
         console.print(corpora_table(rows))
-        _say(f"looked under {place}")
+        say(f"looked under {place}")
 
 
 @app.command(
@@ -106,10 +99,10 @@ def show(
     name: Name,
     *,
     split: Split = None,
-    id: Annotated[str | None, typer.Option("--id", help="The conversation with this id.")] = None,
-    index: Annotated[int | None, typer.Option(min=0, help="The N-th conversation, counted from 0.")] = None,
-    random: Annotated[bool, typer.Option("--random", help="Any conversation; --seed says which.")] = False,
-    seed: Annotated[int, typer.Option(help="For --random: the same seed shows the same conversation.")] = 0,
+    id: str | None = value(None, "The conversation with this id."),
+    index: int | None = value(None, "The N-th conversation, counted from 0.", min=0),
+    random: bool = flag("--random", "Any conversation; --seed says which."),
+    seed: int = value(0, "For --random: the same seed shows the same conversation."),
     root: Root = None,
     skip_bad: SkipBad = False,
     as_json: AsJson = False,
@@ -118,7 +111,7 @@ def show(
     if (id is not None) + (index is not None) + random > 1:
         raise AllearsError("choose one of --id, --index and --random")
     reader = corpus(name)
-    split = split or _splits_here(reader, root)[0]
+    split = split or readable_splits(reader, data_root(root))[0]
     with _conversations(reader, split, root, skip_bad) as stream:
         if id is not None:
             found = next((item for item in stream if item.id == id), None)
@@ -148,13 +141,9 @@ def show(
 def stats(
     name: Name,
     *,
-    split: Annotated[
-        str | None, typer.Option(help="One split only. Without it: every split that is here.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw a picture of the first split: .png, .svg or .pdf.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None,
+    split: str | None = value(None, "One split only. Without it: every split that is here."),
+    plot: Path | None = value(None, "Also draw a picture of the first split: .png, .svg or .pdf."),
+    limit: FirstConversations = None,
     root: Root = None,
     skip_bad: SkipBad = False,
     as_json: AsJson = False,
@@ -169,7 +158,7 @@ def stats(
         check_picture_path(plot)
     reader = corpus(name)
     by_split: dict[str, Statistics] = {}
-    for one in [split] if split else _splits_here(reader, root):
+    for one in [split] if split else readable_splits(reader, data_root(root)):
         with _conversations(reader, one, root, skip_bad, limit) as stream:
             by_split[one] = measure(stream)
     if plot is not None:
@@ -177,7 +166,7 @@ def stats(
         save_picture(
             statistics, f"{reader.info.title}, {first}: {statistics.conversations:,} conversations", plot
         )
-        _say(f"drew {plot}")
+        say(f"drew {plot}")
     if as_json:
         _print_json(
             {"corpus": reader.info.name, "splits": {key: item.to_dict() for key, item in by_split.items()}}
@@ -194,13 +183,9 @@ def stats(
     ),
 )
 def check_corpora(
-    name: Annotated[
-        str, typer.Argument(help="A corpus, a .jsonl file, or [bold]all[/].", show_default=False)
-    ],
+    name: str = argument("A corpus, a .jsonl file, or [bold]all[/]."),
     root: Root = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Counts that differ from the published ones are a problem too.")
-    ] = False,
+    strict: bool = flag("--strict", "Counts that differ from the published ones are a problem too."),
     as_json: AsJson = False,
 ) -> None:
     """Verify counts, fields and encodings of every split that is here.
@@ -234,30 +219,24 @@ def check_corpora(
 def export(
     name: Name,
     *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Where to: a name ending in .jsonl, .jsonl.gz or .parquet. A file of that name is replaced "
-            "once the new one is complete.",
-            show_default=False,
-        ),
-    ],
+    out: Path = value(
+        ...,
+        "Where to: a name ending in .jsonl, .jsonl.gz or .parquet. A file of that name is replaced "
+        "once the new one is complete.",
+        show_default=False,
+    ),
     split: Split = None,
-    as_examples: Annotated[
-        bool,
-        typer.Option(
-            "--examples",
-            help="Cut into (context, response, persona) examples, as the corpus's paper does.",
-        ),
-    ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None,
+    as_examples: bool = flag(
+        "--examples", "Cut into (context, response, persona) examples, as the corpus's paper does."
+    ),
+    limit: FirstConversations = None,
     root: Root = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Write a split as JSON lines in our schema (any command reads it back) or as Parquet."""
     check_out(out)
     reader = corpus(name)
-    split = split or _splits_here(reader, root)[0]
+    split = split or readable_splits(reader, data_root(root))[0]
     with _conversations(reader, split, root, skip_bad, limit) as stream:
         if as_examples:
             rule = PAPER_RULES.get(reader.info.name, ExampleRule())
@@ -265,24 +244,16 @@ def export(
         else:
             count = export_conversations(stream, out)
     kind = "examples" if as_examples else "conversations"
-    _say(f"wrote {count:,} {kind} to {out}")
+    say(f"wrote {count:,} {kind} to {out}")
 
 
 @app.command(
     epilog=_example_commands("allears data download ed", "allears data download ed --to ~/corpora --yes")
 )
 def download(
-    name: Annotated[
-        str, typer.Argument(help="A corpus (see [bold]allears data list[/]).", show_default=False)
-    ],
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            help="The folder of all corpora. Default: $ALLEARS_DATA, else your data folder.",
-            show_default=False,
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    name: str = argument("A corpus (see [bold]allears data list[/])."),
+    to: Path | None = optional("The folder of all corpora. Default: $ALLEARS_DATA, else your data folder."),
+    yes: bool = value(False, "Do not ask.", "--yes", "-y"),
 ) -> None:
     """Fetch the official files from the authors' addresses, with checksums.
 
@@ -304,17 +275,17 @@ def download(
         f"  page     {info.page}",
         *(f"  file     {place / file.file} ({human_size(file.bytes)})" for file in info.downloads),
     ]
-    _say("\n".join(lines))
+    say("\n".join(lines))
     if not yes and not _agreed():
-        _say("nothing was fetched")
+        say("nothing was fetched")
         return
     for file in info.downloads:
         with transfer(Path(file.file).name) as on_progress:
             fetched = fetch(info, file, place, on_progress=on_progress)
         state = "fetched, checksum verified" if file.sha256 else "fetched (its authors publish no checksum)"
-        _say(f"{place / file.file}: {state if fetched else 'already here'}")
+        say(f"{place / file.file}: {state if fetched else 'already here'}")
     here = splits_here(reader, place)
-    _say(
+    say(
         f"ready to read: {', '.join(here)}"
         if here
         else "no split can be read from it yet; unpack it beside itself (the corpus's page shows the layout)"
@@ -350,20 +321,7 @@ def _conversations(
             ) from error
         raise
     for line in bad.report():
-        _say(line)
-
-
-def _splits_here(reader: Corpus, root: Path | None) -> list[str]:
-    """The splits that can be read; that there are none is one sentence."""
-    place = data_root(root)
-    here = splits_here(reader, place)
-    if here:
-        return here
-    if not reader.info.page:  # a user's own file: its reader knows best what is missing
-        next(reader.read(reader.info.splits[0], place), None)
-    raise AllearsError(
-        f"{reader.info.title} is not under {place}; get it with: allears data download {reader.info.name}"
-    )
+        say(line)
 
 
 def _any_of(stream: Iterator[Conversation], seed: int) -> Conversation | None:
@@ -386,12 +344,7 @@ def _print_problems(reports: list[SplitReport]) -> None:
         if rest > 0:
             console.print(f"  … and {rest:,} more", highlight=False)
     if all(report.status == NOT_HERE for report in reports):
-        _say("nothing of it is here")
-
-
-def _say(text: str) -> None:
-    """To the person, not to the pipe."""
-    errors.print(text, highlight=False, markup=False, soft_wrap=True)
+        say("nothing of it is here")
 
 
 def _print_json(value: Any) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from allears.cli.evaluate_tables import empty_table, short_name
-from allears.cli.output import console, errors
+from allears.cli import options
+from allears.cli.evaluate_tables import named_values_table
+from allears.cli.options import optional, value
+from allears.cli.output import console, plain_table, print_json, say
 from allears.cli.progress import watched
-from allears.decoding import PAL_ALPHAS, AlphaTable
-from allears.decoding import decoding as decoding_named
-from allears.errors import AllearsError
-from allears.evaluation.generation import BY_POLARITY, GenerationReport, evaluate_generation, reply_spread
+from allears.evaluation.generation import BY_POLARITY
+from allears.evaluation.measured_generation import NOTHING, OWN, TABLE, check_replies_path, measure_generator
+from allears.evaluation.names import short_name
+from allears.evaluation.setting import EvaluationSetting
 from allears.labels import POLARITIES
-from allears.metrics.bleu import sacrebleu_metrics
-from allears.models.generation.examples import GenerationExample, read_examples
-from allears.models.generation.loading import load_generator
-from allears.runtime.generator import Generator, settings_of
+from allears.runtime.bundle import DEFAULT
 
-TABLE, NOTHING, DEFAULT, LISTENER, OWN = "table", "none", "default", "listener", "own"
 _SHOWN = {
     "ppl": "perplexity per token", "ppl_word": "perplexity per word", "strategy_accuracy": "strategy, %",
     "strategy_top_3": "strategy among three, %", "emotion_accuracy": "emotion, %",
@@ -45,55 +42,31 @@ def generation(
         "`listener`, or with another voice `listener:retrieval`."
     ),
     *,
-    corpus: str = typer.Option(
-        "pesconv", "--corpus", help="A corpus (see `allears data list`) or a .jsonl file in our schema."
-    ),
-    split: str = typer.Option("valid", "--split", help="train, valid or test; several joined: valid+test."),
-    root: Path | None = typer.Option(
-        None,
-        "--root",
-        help="Folder of all corpora, one corpus's folder, or the very file. Default: $ALLEARS_DATA.",
-        show_default=False,
-    ),
-    limit: int | None = typer.Option(
-        None, "--limit", min=1, help="A seeded sample of this many examples.", show_default=False
-    ),
-    alpha: str = typer.Option(
+    corpus: options.CorpusName = "pesconv",
+    split: options.Splits = "valid",
+    root: options.Root = None,
+    limit: int | None = optional("A seeded sample of this many examples.", min=1),
+    alpha: str = value(
         TABLE,
-        "--alpha",
-        help="How much a strategy leans on the persona: `table` (PAL, Table 2), or one number for all strategies; "
+        "How much a strategy leans on the persona: `table` (PAL, Table 2), or one number for all strategies; "
         "0 switches it off.",
     ),
-    decoding: str = typer.Option(
+    decoding: str = value(
         OWN,
-        "--decoding",
-        help="own (what the generator was tuned for, or else PAL's), sample (PAL's: top-k 10, top-p 0.9, "
+        "own (what the generator was tuned for, or else PAL's), sample (PAL's: top-k 10, top-p 0.9, "
         "temperature 0.5), greedy, beam, or beam-5 (MoEL's and MIME's); changed like this: beam-5,length_penalty=3.",
     ),
-    encoder: str = typer.Option(
-        DEFAULT,
-        "--encoder",
-        help="Compares replies with personas: an encoder, a bundle, word vectors, `default` or `none`.",
+    encoder: str = value(
+        DEFAULT, "Compares replies with personas: an encoder, a bundle, word vectors, `default` or `none`."
     ),
-    reader: str = typer.Option(
-        NOTHING,
-        "--reader",
-        help="Tells EPITOME's mechanisms of empathy: a reader's run, `default` or `none`.",
+    reader: str = value(
+        NOTHING, "Tells EPITOME's mechanisms of empathy: a reader's run, `default` or `none`."
     ),
-    replies: Path | None = typer.Option(
-        None,
-        "--replies",
-        help="Write every reply beside its prompt (.jsonl), to be read.",
-        show_default=False,
-    ),
-    seed: int = typer.Option(0, "--seed", min=0, help="Draws the sample and the replies."),
-    seeds: int = typer.Option(
-        1, "--seeds", min=1, help="Also write with so many seeds, and say how far the replies differ."
-    ),
-    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
-    as_json: bool = typer.Option(
-        False, "--json", help="Print one JSON object for machines instead of a table."
-    ),
+    replies: Path | None = optional("Write every reply beside its prompt (.jsonl), to be read."),
+    seed: int = value(0, "Draws the sample and the replies.", min=0),
+    seeds: int = value(1, "Also write with so many seeds, and say how far the replies differ.", min=1),
+    device: options.Device = "cpu",
+    as_json: options.JsonTable = False,
 ) -> None:
     """What a generator would have said, against what people said: PPL, strategy, BLEU, Distinct, persona and more.
 
@@ -109,148 +82,45 @@ def generation(
 
         allears evaluate generation listener --limit 200 --reader default
     """
-    # Whatever can be wrong is found before the long part begins.
-    settings, alphas = None if decoding == OWN else decoding_named(decoding), alpha_table(alpha)
-    sacrebleu_metrics()
-    if replies is not None and (replies.suffix != ".jsonl" or not replies.absolute().parent.is_dir()):
-        raise AllearsError(f"{replies}: replies are written as .jsonl, into a folder that is there")
-    generator = _generator(model, device)
-    if settings is None:
-        settings = settings_of(generator)
-    examples = _examples(corpus, split, root, limit, seed)
-    report = evaluate_generation(
-        generator,
-        examples,
-        settings=settings,
-        alphas=alphas,
-        seed=seed,
-        embed=_embed(encoder, device),
-        sentiment=_sentiment(),
-        reader=_reader(reader, device),
-        watch=watched,
-    )
-    if seeds > 1:
-        chosen = range(seed, seed + seeds)
-        report.measures.update(
-            reply_spread(generator, examples, settings=settings, seeds=chosen, watch=watched)
-        )
     if replies is not None:
-        _write(replies, examples, report)
+        check_replies_path(replies)
+    setting = EvaluationSetting(split, root, limit, seed, device, watched)
+    measured = measure_generator(
+        model,
+        corpus,
+        setting,
+        alpha=alpha,
+        decoding=decoding,
+        encoder=encoder,
+        reader=reader,
+        seeds=seeds,
+    )
+    measures = measured.report.measures
+    if replies is not None:
+        measured.write_replies(replies)
+        say(f"wrote {len(measured.examples):,} replies to {replies}")
     if as_json:
         record: dict[str, Any] = {"model": model, "corpus": corpus, "split": split, "seed": seed}
-        record |= {"alpha": alpha, "decoding": decoding} | report.measures
-        typer.echo(json.dumps(record))
+        print_json(record | {"alpha": alpha, "decoding": decoding} | measures)
         return
-    table = empty_table(f"{short_name(model)} on {corpus} {split}, {decoding}, alpha {alpha}", "measure")
-    table.add_column("value", justify="right", no_wrap=True)
-    for name, shown in _SHOWN.items():
-        if name in report.measures:
-            table.add_row(
-                shown, f"{report.measures[name]:.3f}" if name == "cos_sim" else f"{report.measures[name]:.2f}"
-            )
-    console.print(table)
-    _polarities(report)
+    title = f"{short_name(model)} on {corpus} {split}, {decoding}, alpha {alpha}"
+    console.print(named_values_table(title, "value", _SHOWN, measures, exact="cos_sim"))
+    _polarities(measures)
     console.print(
-        f"{len(examples):,} replies; perplexity of {int(report.measures['ppl_examples']):,} responses that are not "
+        f"{len(measured.examples):,} replies; perplexity of {int(measures['ppl_examples']):,} responses that are not "
         "longer than the model can write",
         highlight=False,
     )
 
 
-def _generator(name: str, device: str) -> Generator:
-    """`listener` and `listener:VOICE` are the default bundle's listener; everything else is a generator's name."""
-    who, _, voice = name.partition(":")
-    if who != LISTENER or Path(name).exists():
-        return load_generator(name, device)
-    from allears.listener.as_generator import ListenerGenerator
-    from allears.listener.listener import Listener
-
-    return ListenerGenerator(Listener.from_bundle(voice=voice or DEFAULT, watch=watched))
-
-
-def _polarities(report: GenerationReport) -> None:
+def _polarities(measures: dict[str, float]) -> None:
     """The same by positive and negative emotions, where the corpus has emotions."""
-    names = [name for name in BY_POLARITY if f"{name}_positive" in report.measures]
+    names = [name for name in BY_POLARITY if f"{name}_positive" in measures]
     if not names:
         return
-    table = empty_table("by what the person felt (MIME's split)", "measure")
-    for polarity in POLARITIES:
-        table.add_column(polarity, justify="right", no_wrap=True)
+    table = plain_table("by what the person felt (MIME's split)", "measure", numbers=POLARITIES)
     for name in names:
-        values = [report.measures.get(f"{name}_{polarity}") for polarity in POLARITIES]
-        shown = ["" if value is None else f"{value:.2f}" for value in values]
+        values = [measures.get(f"{name}_{polarity}") for polarity in POLARITIES]
+        shown = ["" if number is None else f"{number:.2f}" for number in values]
         table.add_row(_SHOWN.get(name, name), *shown)
     console.print(table)
-
-
-def alpha_table(text: str) -> AlphaTable | None:
-    """None stands for the generator's own table."""
-    if text == TABLE:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        raise AllearsError(f"--alpha takes `table` or a number such as 0 or 0.75; got {text!r}") from None
-    return PAL_ALPHAS.all(value)
-
-
-def _examples(
-    corpus: str, split: str, root: Path | None, limit: int | None, seed: int
-) -> list[GenerationExample]:
-    from random import Random
-
-    found = [example for example in read_examples(corpus, split, root) if example.answers]
-    if not found:
-        raise AllearsError(f"in the {split} split of {corpus} nobody answers another person")
-    if limit is None or limit >= len(found):
-        return found
-    return [found[place] for place in sorted(Random(seed).sample(range(len(found)), limit))]
-
-
-def _embed(name: str, device: str) -> Any:
-    if name == NOTHING:
-        return None
-    from allears.models.reader.sentence_loading import load_sentence_encoder
-    from allears.runtime.bundle import default_bundle
-
-    return load_sentence_encoder(default_bundle() if name == DEFAULT else name, device).vectors
-
-
-def _sentiment() -> Any:
-    from allears.models.reader.sentiment import VaderSentiment
-
-    return VaderSentiment().compound
-
-
-def _reader(name: str, device: str) -> Any:
-    if name == NOTHING:
-        return None
-    from allears.corpora.heads import head
-    from allears.evaluation.annotate import mechanism_head
-    from allears.labels import MECHANISMS
-    from allears.models.reader.loading import load_reading_model
-
-    return load_reading_model(name, head(mechanism_head(MECHANISMS[0])), device=device)
-
-
-def _write(path: Path, examples: list[GenerationExample], report: GenerationReport) -> None:
-    lines = [
-        json.dumps(
-            {
-                "turns": [
-                    {"speaker": turn.speaker.value, "text": turn.text} for turn in example.prompt.turns
-                ],
-                "persona": list(example.prompt.persona),
-                "own_persona": list(example.prompt.own_persona),
-                "emotion": example.labels.emotion,
-                "strategy": reply.strategy,
-                "reply": reply.text,
-                "gold_strategy": example.prompt.strategy,
-                "gold": example.response,
-            },
-            ensure_ascii=False,
-        )
-        for example, reply in zip(examples, report.replies, strict=True)
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    errors.print(f"wrote {len(lines):,} replies to {path}", highlight=False, soft_wrap=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from allears.cli.evaluate_tables import cell, empty_table
-from allears.cli.output import console
+from allears.cli.evaluate_tables import cell
+from allears.cli.options import JsonTables, flag, optional, value
+from allears.cli.output import console, plain_table, print_json
 from allears.evaluation.safety import Checked, SafetyReport, evaluate_safety
 from allears.safety.cases_file import read_cases, shipped_cases
 from allears.safety.screen import CrisisScreen
@@ -19,33 +18,20 @@ from allears.safety.screen import CrisisScreen
 
 def safety(
     *,
-    split: str = typer.Option(
-        "test",
-        "--split",
-        help="Which of the shipped cases: train, valid (to build with) or test (to measure).",
+    split: str = value(
+        "test", "Which of the shipped cases: train, valid (to build with) or test (to measure)."
     ),
-    cases: Path | None = typer.Option(
-        None,
-        "--cases",
-        help='A file of your own instead, {"text": ..., "label": ...} a line.',
-        show_default=False,
+    cases: Path | None = optional('A file of your own instead, {"text": ..., "label": ...} a line.'),
+    bundle: str = value(
+        "default", "The bundle whose screen, or else its reader's risk head, is one of the layers."
     ),
-    bundle: str = typer.Option(
-        "default",
-        "--bundle",
-        help="The bundle whose screen, or else its reader's risk head, is one of the layers.",
-    ),
-    no_reader: bool = typer.Option(
-        False, "--no-reader", help="Patterns and n-grams alone: the screen without any bundle."
-    ),
-    show: bool = typer.Option(
+    no_reader: bool = flag("--no-reader", "Patterns and n-grams alone: the screen without any bundle."),
+    show: bool = value(
         True,
+        "List every miss and false alarm, or only the shares (who tunes must not read the test cases).",
         "--list/--no-list",
-        help="List every miss and false alarm, or only the shares (who tunes must not read the test cases).",
     ),
-    as_json: bool = typer.Option(
-        False, "--json", help="Print one JSON object for machines instead of tables."
-    ),
+    as_json: JsonTables = False,
 ) -> None:
     """Recall and false alarms of the crisis screen on written cases, layer by layer, with every miss.
 
@@ -65,7 +51,7 @@ def safety(
         if show:
             record |= {"misses": [_plain(item) for item in report.misses]}
             record |= {"alarms": [_plain(item) for item in report.alarms]}
-        typer.echo(json.dumps(record, ensure_ascii=False))
+        print_json(record, ascii_only=False)
         return
     for table in (_shares(report, where), _dangers(report), _layers(report)):
         console.print(table)
@@ -83,8 +69,8 @@ def _screen(bundle: str | None) -> CrisisScreen:
 
 
 def _shares(report: SafetyReport, where: str) -> Table:
-    table = empty_table(f"crisis screen on {where} (%, 95% Wilson interval)", "")
-    table.add_column("share", justify="right", no_wrap=True)
+    title = f"crisis screen on {where} (%, 95% Wilson interval)"
+    table = plain_table(title, "", numbers=["share"])
     table.add_column("n", justify="right")
     table.add_row("dangers found (recall)", cell(report.recall), f"{report.dangers:,}")
     table.add_row("false alarms", cell(report.false_alarms), f"{report.harmless:,}")
@@ -93,9 +79,8 @@ def _shares(report: SafetyReport, where: str) -> Table:
 
 
 def _layers(report: SafetyReport) -> Table:
-    table = empty_table("what each layer would find alone (%)", "layer")
-    for heading in ("recall", "false alarms", "found by no other"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("recall", "false alarms", "found by no other")
+    table = plain_table("what each layer would find alone (%)", "layer", numbers=headings)
     for layer, recall in report.layer_recall.items():
         table.add_row(layer, cell(recall), cell(report.layer_false_alarms[layer]), f"{report.only[layer]:,}")
     table.add_row("only together", "", "", f"{report.together:,}")
@@ -104,9 +89,8 @@ def _layers(report: SafetyReport) -> Table:
 
 def _dangers(report: SafetyReport) -> Table:
     """Which layer is good at what."""
-    table = empty_table("recall by danger (%)", "danger")
-    for heading in ("all layers", *report.layer_recall):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("all layers", *report.layer_recall)
+    table = plain_table("recall by danger (%)", "danger", numbers=headings)
     for danger, found in report.by_danger.items():
         alone = (f"{kinds[danger].value:.1f}" for kinds in report.layer_by_danger.values())
         table.add_row(danger.value, cell(found), *alone)
@@ -114,14 +98,11 @@ def _dangers(report: SafetyReport) -> Table:
 
 
 def _list(title: str, items: tuple[Checked, ...]) -> Table:
-    table = empty_table(title, "label")
-    for heading in ("certainty", "message", "what was seen"):
-        table.add_column(heading)
+    table = plain_table(title, "label", "certainty", "message", "what was seen")
     for item in items:
         seen = ", ".join(_seen(item))
-        table.add_row(
-            item.case.label, f"{item.screening.certainty:.2f}", Text(item.case.text), Text(seen or "nothing")
-        )
+        certainty = f"{item.screening.certainty:.2f}"
+        table.add_row(item.case.label, certainty, Text(item.case.text), Text(seen or "nothing"))
     return table
 
 

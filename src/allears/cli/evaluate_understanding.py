@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,18 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from allears.cli import evaluate_persona
-from allears.cli.evaluate_tables import cell, empty_table, p_value, short_name
-from allears.cli.output import console
+from allears.cli import evaluate_persona, options
+from allears.cli.evaluate_tables import cell, difference_cells, p_value
+from allears.cli.options import flag, optional, value
+from allears.cli.output import console, plain_table, print_json
 from allears.cli.progress import watched
-from allears.corpora.heads import HEADS, Head
-from allears.corpora.heads import head as head_named
+from allears.corpora.heads import HEADS
 from allears.corpora.plots import check_picture_path
 from allears.errors import AllearsError
-from allears.evaluation.understanding import (
-    TOPS,
-    HeadComparison,
-    UnderstandingReport,
-    compare,
-    evaluate_understanding,
-)
-from allears.models.reader.loading import load_reading_model
+from allears.evaluation.measured_understanding import PERSONA, PERSONA_CORPUS, MeasuredHead, measure_head
+from allears.evaluation.names import by_short_name, short_name
+from allears.evaluation.setting import EvaluationSetting
+from allears.evaluation.understanding import TOPS, HeadComparison, UnderstandingReport
 
 
 def understanding(
@@ -38,57 +33,27 @@ def understanding(
         "with allears), `fasttext` (fitted on the train split first), or `vader`.",
     ),
     *,
-    corpus: str | None = typer.Option(
-        None,
-        "--corpus",
-        help="Another corpus or .jsonl file that is labelled alike. Default: the head's own.",
-        show_default=False,
+    corpus: str | None = optional(
+        "Another corpus or .jsonl file that is labelled alike. Default: the head's own."
     ),
-    split: str = typer.Option("valid", "--split", help="train, valid or test."),
-    root: Path | None = typer.Option(
-        None,
-        "--root",
-        help="Folder of all corpora, one corpus's folder, or the very file. Default: $ALLEARS_DATA.",
-        show_default=False,
+    split: options.Split = "valid",
+    root: options.Root = None,
+    limit: int | None = value(None, "A seeded sample of this many readings.", min=1),
+    seed: int = value(0, "Draws the sample and the bootstrap.", min=0),
+    past: str = value("gold", "The strategy head's past strategies: gold, or predicted by the model itself."),
+    against: options.Against = None,
+    plot: Path | None = optional("Write the confusion matrix (.png, .svg or .pdf)."),
+    calibration_plot: Path | None = optional("Write the reliability curve."),
+    encoder: str | None = optional(
+        "persona only: also the similarity to gold of token states under this encoder or bundle."
     ),
-    limit: int | None = typer.Option(None, "--limit", min=1, help="A seeded sample of this many readings."),
-    seed: int = typer.Option(0, "--seed", min=0, help="Draws the sample and the bootstrap."),
-    past: str = typer.Option(
-        "gold", "--past", help="The strategy head's past strategies: gold, or predicted by the model itself."
+    all_turns: bool = flag(
+        "--all-turns", "persona only: also the turns of msc that extractors are trained on."
     ),
-    against: str | None = typer.Option(
-        None, "--against", help="Another model, for a paired comparison.", show_default=False
-    ),
-    plot: Path | None = typer.Option(
-        None, "--plot", help="Write the confusion matrix (.png, .svg or .pdf).", show_default=False
-    ),
-    calibration_plot: Path | None = typer.Option(
-        None, "--calibration-plot", help="Write the reliability curve.", show_default=False
-    ),
-    encoder: str | None = typer.Option(
-        None,
-        "--encoder",
-        help="persona only: also the similarity to gold of token states under this encoder or bundle.",
-        show_default=False,
-    ),
-    all_turns: bool = typer.Option(
-        False, "--all-turns", help="persona only: also the turns of msc that extractors are trained on."
-    ),
-    check: bool = typer.Option(
-        True,
-        "--check/--no-check",
-        help="persona only: drop sentences that their turn does not bear out first.",
-    ),
-    judgement: Path | None = typer.Option(
-        None,
-        "--judgement",
-        help="persona only: write PAL's form for a human study (.csv).",
-        show_default=False,
-    ),
-    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
-    as_json: bool = typer.Option(
-        False, "--json", help="Print one JSON object for machines instead of tables."
-    ),
+    check: bool = value(True, "persona only: drop sentences that their turn does not bear out first."),
+    judgement: Path | None = optional("persona only: write PAL's form for a human study (.csv)."),
+    device: options.Device = "cpu",
+    as_json: options.JsonTables = False,
 ) -> None:
     """Accuracy, macro-F1, top-2, -3 and -5, and the calibration error of one head.
 
@@ -109,67 +74,33 @@ def understanding(
     if head == "list":
         console.print(_heads_table())
         return
-    only_persona = {
-        "--encoder": encoder,
-        "--all-turns": all_turns,
-        "--no-check": not check,
-        "--judgement": judgement,
-    }
-    if head == evaluate_persona.PERSONA:
-        _refuse({"--against": against, "--plot": plot, "--calibration-plot": calibration_plot}, "persona")
-        evaluate_persona.persona(
-            model,
-            corpus=corpus,
-            split=split,
-            root=root,
-            limit=limit,
-            seed=seed,
-            encoder=encoder,
-            all_turns=all_turns,
-            check=check,
-            judgement=judgement,
-            device=device,
-            as_json=as_json,
-        )
+    setting = EvaluationSetting(split, root, limit, seed, device, watched)
+    if head == PERSONA:
+        _refuse({"--against": against, "--plot": plot, "--calibration-plot": calibration_plot}, PERSONA)
+        how = {"all_turns": all_turns, "check": check, "as_json": as_json}
+        evaluate_persona.persona(model, corpus, setting, encoder=encoder, judgement=judgement, **how)
         return
-    _refuse(only_persona, head)
-    # Whatever can be wrong is found before the long part begins.
-    chosen = head_named(head)
+    _refuse(
+        {"--encoder": encoder, "--all-turns": all_turns, "--no-check": not check, "--judgement": judgement},
+        head,
+    )
     for path in (plot, calibration_plot):
         if path is not None:
             check_picture_path(path)
-    if chosen.multi_label and plot is not None:
-        raise AllearsError(f"{head} gives several labels at once, which a confusion matrix cannot show")
-    names = list(dict.fromkeys([model] if against is None else [model, against]))
-    models = {name: load_reading_model(name, chosen, root, corpus=corpus, device=device) for name in names}
-    readings = chosen.read(split, root, corpus=corpus)
-    reports = {
-        name: evaluate_understanding(each, chosen, readings, past=past, seed=seed, limit=limit, watch=watched)
-        for name, each in models.items()
-    }
-    report = reports[model]
-    comparison = None if against is None else compare(report, reports[against], seed)
-    where = corpus or chosen.corpus
-    shown = f", {past} past strategies" if chosen.name == "strategy" else ""
-    title = f"{head} on {where} {split}{shown}"
-    _draw(reports, model, title, plot, calibration_plot)
+    drawn = plot is not None
+    measured = measure_head(head, model, corpus, setting, past=past, against=against, with_confusion=drawn)
+    _draw(measured, plot, calibration_plot)
     if as_json:
-        record: dict[str, Any] = {"head": head, "model": model, "corpus": where, "split": split}
-        record |= {"seed": seed} | report.flat()
-        if chosen.name == "strategy":
-            record["past"] = past
-        if against is not None and comparison is not None:
-            record |= {"against": against} | _flat_comparison(comparison, reports[against])
-        typer.echo(json.dumps(record))
+        print_json(measured.record())
         return
-    console.print(_measures_table(title, reports))
-    for name, each in reports.items():
-        if each.rationale_f1 is not None:
+    console.print(_measures_table(measured.title, measured.reports))
+    for name, report in measured.reports.items():
+        if report.rationale_f1 is not None:
             console.print(
-                f"{short_name(name)}: rationales, token F1 {each.rationale_f1:.2f}", highlight=False
+                f"{short_name(name)}: rationales, token F1 {report.rationale_f1:.2f}", highlight=False
             )
-    if against is not None and comparison is not None:
-        console.print(_comparison_table(short_name(model), short_name(against), comparison))
+    if against is not None and measured.comparison is not None:
+        console.print(_comparison_table(short_name(model), short_name(against), measured.comparison))
 
 
 def _refuse(options: dict[str, Any], head: str) -> None:
@@ -179,85 +110,46 @@ def _refuse(options: dict[str, Any], head: str) -> None:
         raise AllearsError(f"{given[0]} says nothing about the head {head}; leave it out")
 
 
-def _draw(
-    reports: dict[str, UnderstandingReport],
-    model: str,
-    title: str,
-    plot: Path | None,
-    calibration_plot: Path | None,
-) -> None:
+def _draw(measured: MeasuredHead, plot: Path | None, calibration_plot: Path | None) -> None:
     if plot is None and calibration_plot is None:
         return
     from allears.evaluation.understanding_plots import save_calibration_picture, save_confusion_picture
 
     if plot is not None:
-        save_confusion_picture(reports[model], f"{title}: {short_name(model)}", plot)
+        save_confusion_picture(measured.report, f"{measured.title}: {short_name(measured.model)}", plot)
     if calibration_plot is not None:
-        by_short_name = {short_name(name): report for name, report in reports.items()}
-        shown = by_short_name if len(by_short_name) == len(reports) else reports
-        save_calibration_picture(shown, title, calibration_plot)
+        save_calibration_picture(by_short_name(measured.reports), measured.title, calibration_plot)
 
 
 def _measures_table(title: str, reports: dict[str, UnderstandingReport]) -> Table:
-    table = empty_table(f"{title} (%, 95% interval)", "model")
     # Among two labels a true one is always among the first two: nothing to tell.
     tops = [k for k in TOPS if 1 < k < len(next(iter(reports.values())).head.labels)]
-    for heading in ("accuracy", "macro-F1", *(f"top-{k}" for k in tops), "ECE", "n"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = ("accuracy", "macro-F1", *(f"top-{k}" for k in tops), "ECE", "n")
+    table = plain_table(f"{title} (%, 95% interval)", "model", numbers=headings)
     for name, report in reports.items():
         numbers = (report.macro_f1, *(report.top[k] for k in tops), report.ece)
-        table.add_row(
-            Text(short_name(name)),
-            cell(report.accuracy),
-            *(f"{number:.2f}" for number in numbers),
-            f"{len(report.gold):,}",
-        )
+        shown = (f"{number:.2f}" for number in numbers)
+        table.add_row(Text(short_name(name)), cell(report.accuracy), *shown, f"{len(report.gold):,}")
     return table
 
 
 def _comparison_table(first: str, second: str, comparison: HeadComparison) -> Table:
-    table = empty_table(f"{first} minus {second}, paired (points)", "measure")
-    for heading in ("difference", "95% interval", "better", "worse", "McNemar's exact p"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    difference, test = comparison.accuracy, comparison.test
-    table.add_row(
-        "accuracy",
-        f"{difference.value:+.2f}",
-        f"{difference.low:+.1f} to {difference.high:+.1f}",
-        f"{test.wins:,}",
-        f"{test.losses:,}",
-        p_value(test.p_value),
-    )
+    headings = ("difference", "95% interval", "better", "worse", "McNemar's exact p")
+    table = plain_table(f"{first} minus {second}, paired (points)", "measure", numbers=headings)
+    test = comparison.test
+    counts = f"{test.wins:,}", f"{test.losses:,}", p_value(test.p_value)
+    table.add_row("accuracy", *difference_cells(comparison.accuracy), *counts)
     return table
 
 
 def _heads_table() -> Table:
-    table = empty_table("heads", "head")
+    table = plain_table("heads", "head")
     table.add_column("labels", justify="right")
     table.add_column("corpus", no_wrap=True)
     table.add_column("what it says")
-    for each in HEADS.values():
-        table.add_row(each.name, _count(each), each.corpus, each.about)
-    table.add_row(
-        evaluate_persona.PERSONA, "–", "msc", "what a turn tells about the one who says it, in sentences"
-    )
+    for head in HEADS.values():
+        labels = f"{len(head.labels)}{'+' if head.multi_label else ''}"
+        table.add_row(head.name, labels, head.corpus, head.about)
+    told = "what a turn tells about the one who says it, in sentences"
+    table.add_row(PERSONA, "–", PERSONA_CORPUS, told)
     return table
-
-
-def _count(head: Head) -> str:
-    return f"{len(head.labels)}{'+' if head.multi_label else ''}"
-
-
-def _flat_comparison(comparison: HeadComparison, other: UnderstandingReport) -> dict[str, float | int]:
-    """Differences in points, first minus second. `p_value` is McNemar's exact test on accuracy."""
-    return {
-        "against_accuracy": other.accuracy.value,
-        "against_macro_f1": other.macro_f1,
-        "difference": comparison.accuracy.value,
-        "difference_low": comparison.accuracy.low,
-        "difference_high": comparison.accuracy.high,
-        "better": comparison.test.wins,
-        "worse": comparison.test.losses,
-        "p_value": comparison.test.p_value,
-        "p_value_bootstrap": comparison.accuracy.p_value,
-    }

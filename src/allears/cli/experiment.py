@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from allears.cli.output import console, errors
+from allears.cli.options import CorporaRoot, flag, optional, shared, unset, value
+from allears.cli.output import console, errors, say
 from allears.errors import AllearsError
 
 app = typer.Typer(
@@ -18,20 +20,18 @@ app = typer.Typer(
 
 DOCS_RESULTS = Path("docs/results")
 SHOWN_REASONS = 3
-NAME = typer.Argument(help="An experiment (see `list`), a paper (pec, ed, modmoel, pal, mime), or all.")
-RESULTS = typer.Option(
-    None,
-    "--results",
-    help="The results.json. Default: docs/results/results.json; with --small one beside the small runs.",
-    show_default=False,
-)
-SMALL = typer.Option(
-    False, "--small", help="Tiny models and few sentences: tries everything out on a CPU, and says nothing."
-)
+Results = Annotated[
+    Path | None,
+    unset("The results.json. Default: docs/results/results.json; with --small one beside the small runs."),
+]
+Small = Annotated[
+    bool,
+    shared("Tiny models and few sentences: tries everything out on a CPU, and says nothing.", "--small"),
+]
 
 
 @app.command("list")
-def list_experiments(results: Path | None = RESULTS, small: bool = SMALL) -> None:
+def list_experiments(results: Results = None, small: Small = False) -> None:
     """Every table and figure, what it asks, and whether it was run.
 
     \b
@@ -54,39 +54,29 @@ def list_experiments(results: Path | None = RESULTS, small: bool = SMALL) -> Non
 
 @app.command()
 def run(
-    name: str = NAME,
+    name: str = typer.Argument(
+        help="An experiment (see `list`), a paper (pec, ed, modmoel, pal, mime), or all."
+    ),
     *,
-    small: bool = SMALL,
-    home: Path | None = typer.Option(
-        None,
-        "--home",
-        help="Where runs and measurements are kept. Default: runs/experiments, or runs/experiments-small.",
-        show_default=False,
+    small: Small = False,
+    home: Path | None = optional(
+        "Where runs and measurements are kept. Default: runs/experiments, or runs/experiments-small."
     ),
-    root: Path | None = typer.Option(
-        None, "--root", help="The folder of the corpora. Default: $ALLEARS_DATA.", show_default=False
+    root: CorporaRoot = None,
+    results: Results = None,
+    seeds: int = value(1, "Train and measure with so many seeds.", min=1),
+    device: str = value("", "cpu or cuda. Default: cuda where there is one."),
+    encoder: str = value("", "In place of the recipes' pretrained encoder: a hub name or a folder."),
+    vectors: str = value("", "In place of the recipes' file of word vectors."),
+    ready: bool = flag(
+        "--ready", "Train, measure and make nothing: a cell that was not measured before says so."
     ),
-    results: Path | None = RESULTS,
-    seeds: int = typer.Option(1, "--seeds", min=1, help="Train and measure with so many seeds."),
-    device: str = typer.Option("", "--device", help="cpu or cuda. Default: cuda where there is one."),
-    encoder: str = typer.Option(
-        "", "--encoder", help="In place of the recipes' pretrained encoder: a hub name or a folder."
-    ),
-    vectors: str = typer.Option("", "--vectors", help="In place of the recipes' file of word vectors."),
-    ready: bool = typer.Option(
-        False, "--ready", help="Train, measure and make nothing: a cell that was not measured before says so."
-    ),
-    keep: bool = typer.Option(
-        False,
+    keep: bool = flag(
         "--keep",
-        help="A cell that cannot be filled here keeps its value from results.json, and the page says so.",
+        "A cell that cannot be filled here keeps its value from results.json, and the page says so.",
     ),
-    workers: int = typer.Option(
-        1, "--workers", min=1, help="Train and measure so many at once, if memory allows."
-    ),
-    study: Path | None = typer.Option(
-        None, "--study", help="What `allears study export` wrote, for PEC's Table 2.", show_default=False
-    ),
+    workers: int = value(1, "Train and measure so many at once, if memory allows.", min=1),
+    study: Path | None = optional("What `allears study export` wrote, for PEC's Table 2."),
 ) -> None:
     """Train and measure what a table needs, and keep its cells in results.json.
 
@@ -130,16 +120,14 @@ def run(
             reasons += f"; and {len(empty) - SHOWN_REASONS} more"
         table.add_row(each.name, f"{filled} of {len(result.cells)}", reasons, f"{result.seconds:.0f}")
     console.print(table)
-    errors.print(f"kept in {target}", highlight=False, soft_wrap=True)
+    say(f"kept in {target}")
 
 
 @app.command()
 def report(
-    results: Path | None = RESULTS,
-    small: bool = SMALL,
-    out: Path | None = typer.Option(
-        None, "--out", help="The folder to write. Default: where results.json is.", show_default=False
-    ),
+    results: Results = None,
+    small: Small = False,
+    out: Path | None = optional("The folder to write. Default: where results.json is."),
 ) -> None:
     """Write the pages: Markdown and a static site, with what was run and what was not.
 
@@ -154,16 +142,14 @@ def report(
     source = _results(results, small)
     folder = out or source.parent
     files = write_report(experiments(), read_results(source), folder)
-    errors.print(f"wrote {len(files)} files to {folder}", highlight=False, soft_wrap=True)
+    say(f"wrote {len(files)} files to {folder}")
 
 
 @app.command()
 def verify(
-    results: Path | None = RESULTS,
-    small: bool = SMALL,
-    folder: Path | None = typer.Option(
-        None, "--folder", help="The report's folder. Default: where results.json is.", show_default=False
-    ),
+    results: Results = None,
+    small: Small = False,
+    folder: Path | None = optional("The report's folder. Default: where results.json is."),
 ) -> None:
     """Check that the numbers in the documentation come from results.json. The exit code is 1 if one does not.
 
@@ -178,7 +164,7 @@ def verify(
     pages = [] if small else documentation_pages(Path())
     problems = check(experiments(), source, folder or source.parent, pages)
     for problem in problems:
-        errors.print(problem, style="red", highlight=False, markup=False, soft_wrap=True)
+        say(problem, "red")
     if problems:
         raise typer.Exit(1)
     console.print("every number comes from results.json", highlight=False)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
-from rich.table import Table
 
-from allears.cli.output import console
-from allears.errors import AllearsError
-from allears.runtime.bundle import CARD_FILE
+from allears.cli.options import optional, value
+from allears.cli.output import console, framed_table
+from allears.errors import AllearsError, needs
 from allears.runtime.causal import KIND as LANGUAGE_MODEL
 from allears.runtime.runs import is_kind
 
@@ -22,57 +19,35 @@ def export(
         help="The run folder of a trained bi_encoder or cobert, or of a joint run: all of its parts are exported. "
         "Or a bundle, to which parts are added; or the run of a language model's adapter."
     ),
-    out: Path = typer.Option(..., "--out", help="The bundle folder to write; a bundle there is replaced."),
-    reader: Path | None = typer.Option(
-        None,
-        "--reader",
-        metavar="RUN",
-        help="The run folder of a reader on the same encoder: its heads go into the bundle too.",
-        show_default=False,
+    out: Path = value(..., "The bundle folder to write; a bundle there is replaced."),
+    reader: Path | None = optional(
+        "The run folder of a reader on the same encoder: its heads go into the bundle too.", metavar="RUN"
     ),
-    extractor: Path | None = typer.Option(
-        None,
-        "--extractor",
+    extractor: Path | None = optional(
+        "The run folder of a persona extractor on the same encoder: it goes into the bundle too.",
         metavar="RUN",
-        help="The run folder of a persona extractor on the same encoder: it goes into the bundle too.",
-        show_default=False,
     ),
-    voice: Path | None = typer.Option(
-        None,
-        "--voice",
+    voice: Path | None = optional(
+        "The run folder of a generator on the same encoder: it goes into the bundle too.", metavar="RUN"
+    ),
+    screen: Path | None = optional(
+        "The run folder of a reader of danger (recipes/crisis-screen.toml): the bundle's crisis screen.",
         metavar="RUN",
-        help="The run folder of a generator on the same encoder: it goes into the bundle too.",
-        show_default=False,
     ),
-    screen: Path | None = typer.Option(
-        None,
-        "--screen",
-        metavar="RUN",
-        help="The run folder of a reader of danger (recipes/crisis-screen.toml): the bundle's crisis screen.",
-        show_default=False,
-    ),
-    precision: str = typer.Option("int8", "--precision", help="int8, float16 or float32."),
-    keep_float: list[str] = typer.Option(
+    precision: str = value("int8", "int8, float16 or float32."),
+    keep_float: list[str] = value(
         [],
-        "--keep-float",
+        "With int8, leave nodes whose name contains this in float32, such as layer.11.",
         metavar="NAME",
-        help="With int8, leave nodes whose name contains this in float32, such as layer.11.",
         show_default=False,
     ),
-    base: Path | None = typer.Option(
-        None,
-        "--base",
+    base: Path | None = optional(
+        "The run that this one was fine-tuned from: only the change is stored, beside the base's weights.",
         metavar="RUN",
-        help="The run that this one was fine-tuned from: only the change is stored, beside the base's weights.",
-        show_default=False,
     ),
-    rank: int = typer.Option(32, "--rank", help="With --base: how finely the change is stored.", min=1),
-    metrics: Path | None = typer.Option(
-        None,
-        "--metrics",
-        metavar="FILE",
-        help="A JSON object to note in the bundle, such as what `evaluate --json` printed.",
-        show_default=False,
+    rank: int = value(32, "With --base: how finely the change is stored.", min=1),
+    metrics: Path | None = optional(
+        "A JSON object to note in the bundle, such as what `evaluate --json` printed.", metavar="FILE"
     ),
 ) -> None:
     """Export a trained model to ONNX, for machines without torch.
@@ -101,82 +76,32 @@ def export(
                 f"{run}: this is a language model's adapter, which is exported alone and in int8; "
                 "give --out and nothing else"
             )
-        _export_adapter(run, out)
+        with needs("exporting an adapter", "llm"):
+            from allears.training.export.adapter import export_adapter
+        sizes = {path.name: path.stat().st_size for path in export_adapter(run, out)}
+        _show(f"{out}: {LANGUAGE_MODEL}, int8", sizes)
         return
-    measured = {} if metrics is None else _read_metrics(metrics)
-    try:
-        from allears.models.extractor import saved as extractors
-        from allears.models.generation import saved as voices
-        from allears.models.reader import saved as readers
-        from allears.models.selection import saved as rankers
-        from allears.training.export.bundle import add_to_copy, export_together, parts_of
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f'exporting needs {error.name}, which is not installed; run pip install "allears[train]"'
-        ) from error
-    parts = {} if (run / CARD_FILE).is_file() else parts_of(run)
-    reader, extractor = reader or parts.get("reader"), extractor or parts.get("extractor")
-    beside: dict[str, Any] = {
-        "reader": None if reader is None else readers.load(reader),
-        "extractor": None if extractor is None else extractors.load(extractor),
-        "voice": None if voice is None else voices.load(voice),
-        "screen": None if screen is None else readers.load(screen),
-    }
-    if not parts:
-        if base is not None or keep_float or measured or precision != "int8":
-            raise AllearsError(
-                f"{run}: this is a bundle already, so --base, --precision, --keep-float and --metrics have no use; "
-                "leave them out, or give the ranker's run"
-            )
-        card = add_to_copy(run, out, **beside)
-    else:
-        card = export_together(
-            rankers.load(parts["ranker"]),
-            out,
-            **beside,
-            precision=precision,
-            metrics=measured,
-            keep_float=keep_float,
-            base=None if base is None else rankers.load(base),
-            rank=rank,
-        )
-    console.print(
-        f"{out}: {card.name}, {card.precision}, {card.fingerprint}", highlight=False, soft_wrap=True
+    with needs("exporting"):
+        from allears.training.export.runs import PartRuns, export_run
+    card = export_run(
+        run,
+        out,
+        PartRuns(reader, extractor, voice, screen),
+        precision=precision,
+        keep_float=keep_float,
+        base=base,
+        rank=rank,
+        metrics=metrics,
     )
-    _show_sizes({name: facts.bytes for name, facts in card.files.items()})
+    sizes = {name: facts.bytes for name, facts in card.files.items()}
+    _show(f"{out}: {card.name}, {card.precision}, {card.fingerprint}", sizes)
 
 
-def _export_adapter(run: Path, out: Path) -> None:
-    try:
-        from allears.training.export.adapter import export_adapter
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):
-            raise
-        raise AllearsError(
-            f'exporting an adapter needs {error.name}, which is not installed; run pip install "allears[llm]"'
-        ) from error
-    written = export_adapter(run, out)
-    console.print(f"{out}: {LANGUAGE_MODEL}, int8", highlight=False, soft_wrap=True)
-    _show_sizes({path.name: path.stat().st_size for path in written})
-
-
-def _show_sizes(files: Mapping[str, int]) -> None:
-    table = Table("file", "MB")
-    table.columns[1].justify = "right"
-    for name, size in files.items():
+def _show(summary: str, sizes: Mapping[str, int]) -> None:
+    console.print(summary, highlight=False, soft_wrap=True)
+    table = framed_table("file", "MB", numbers=["MB"])
+    for name, size in sizes.items():
         table.add_row(name, f"{size / 1e6:.1f}")
     table.add_section()
-    table.add_row("together", f"{sum(files.values()) / 1e6:.1f}")
+    table.add_row("together", f"{sum(sizes.values()) / 1e6:.1f}")
     console.print(table)
-
-
-def _read_metrics(path: Path) -> dict[str, object]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise AllearsError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(found, dict):
-        raise AllearsError(f"{path}: expected a JSON object of metrics")
-    return found

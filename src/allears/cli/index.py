@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from allears.cli.output import console
+from allears.cli.options import Device, flag, optional, shared, unset, value
+from allears.cli.output import console, framed_table, print_json
 from allears.cli.progress import watched
 from allears.conversation import Role, Turn
 from allears.models.selection.loading import load_selector
@@ -23,38 +24,31 @@ app = typer.Typer(
     help="Build and search an index of replies.", no_args_is_help=True, rich_markup_mode="markdown"
 )
 
-FOLDER = typer.Argument(help="The index folder.")
-POOL = typer.Argument(
-    help="A file with a reply a line, a .jsonl file with `text` and `tags`, or a corpus such as ed."
-)
-SPLIT = typer.Option("train", "--split", help="Which split of a corpus.")
-ROOT = typer.Option(None, "--root", help="Folder of the corpora. Default: $ALLEARS_DATA.", show_default=False)
-DEDUPE = typer.Option(True, "--dedupe/--no-dedupe", help="Keep one of equal replies.")
-DEVICE = typer.Option("cpu", "--device", help="cpu or cuda.")
-MODEL = typer.Option(
-    None,
-    "--model",
-    help="The model that built the index. Default: where it was then.",
-    show_default=False,
-)
+Folder = Annotated[Path, typer.Argument(help="The index folder.")]
+Pool = Annotated[
+    str,
+    typer.Argument(
+        help="A file with a reply a line, a .jsonl file with `text` and `tags`, or a corpus such as ed."
+    ),
+]
+Split = Annotated[str, shared("Which split of a corpus.")]
+Root = Annotated[Path | None, unset("Folder of the corpora. Default: $ALLEARS_DATA.")]
+Model = Annotated[str | None, unset("The model that built the index. Default: where it was then.")]
 
 
 @app.command()
 def build(
-    pool: str = POOL,
+    pool: Pool,
     *,
-    model: str = typer.Option(DEFAULT, "--model", help="A run folder, a bundle folder, or `default`."),
-    out: Path = typer.Option(..., "--out", help="The index folder to write; an index there is replaced."),
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    dedupe: bool = DEDUPE,
-    graph: bool | None = typer.Option(
-        None,
-        "--graph/--no-graph",
-        help="Prepare approximate search. Default: for 20,000 replies and more, if FAISS is installed.",
-        show_default=False,
+    model: str = value(DEFAULT, "A run folder, a bundle folder, or `default`."),
+    out: Path = value(..., "The index folder to write; an index there is replaced."),
+    split: Split = "train",
+    root: Root = None,
+    dedupe: bool = value(True, "Keep one of equal replies."),
+    graph: bool | None = optional(
+        "Prepare approximate search. Default: for 20,000 replies and more, if FAISS is installed."
     ),
-    device: str = DEVICE,
+    device: Device = "cpu",
 ) -> None:
     """Encode a pool of replies.
 
@@ -72,23 +66,19 @@ def build(
 
 @app.command()
 def search(
-    folder: Path = FOLDER,
+    folder: Folder,
     message: list[str] = typer.Argument(help="What the person says; several are turns, theirs last."),
     *,
-    persona: list[str] = typer.Option(
-        [], "--persona", help="A sentence about whoever answers; may be given several times."
-    ),
-    k: int = typer.Option(5, "-k", min=1, help="How many replies."),
-    first_stage: int = typer.Option(100, "--first-stage", min=1, help="How many the model ranks."),
-    exact: bool | None = typer.Option(
-        None,
+    persona: list[str] = value([], "A sentence about whoever answers; may be given several times."),
+    k: int = value(5, "How many replies.", "-k", min=1),
+    first_stage: int = value(100, "How many the model ranks.", min=1),
+    exact: bool | None = optional(
+        "How the first stage searches. Default: approximate if the index is prepared for it.",
         "--exact/--approximate",
-        help="How the first stage searches. Default: approximate if the index is prepared for it.",
-        show_default=False,
     ),
-    model: str | None = MODEL,
-    device: str = DEVICE,
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object for machines."),
+    model: Model = None,
+    device: Device = "cpu",
+    as_json: bool = flag("--json", "Print one JSON object for machines."),
 ) -> None:
     """The replies that fit a message best.
 
@@ -102,29 +92,26 @@ def search(
     turns = tuple(Turn(speaker, text) for speaker, text in zip(speakers, message, strict=True))
     hits = index.search(Query(turns, tuple(persona)), k=k, first_stage=first_stage, exact=exact)
     if as_json:
-        print(json.dumps({"hits": [asdict(hit) for hit in hits]}, ensure_ascii=False))
+        print_json({"hits": [asdict(hit) for hit in hits]}, ascii_only=False)
         return
-    table = Table("score", "first stage", "id", "reply", "tags")
-    for column in table.columns[:3]:
-        column.justify = "right"
+    numbers = ("score", "first stage", "id")
+    table = framed_table(*numbers, "reply", "tags", numbers=numbers)
     for hit in hits:
-        numbers = (f"{hit.score:.2f}", f"{hit.first_stage_score:.2f}", str(hit.id))
-        table.add_row(*numbers, hit.text, ", ".join(hit.tags))
+        scores = f"{hit.score:.2f}", f"{hit.first_stage_score:.2f}"
+        table.add_row(*scores, str(hit.id), hit.text, ", ".join(hit.tags))
     console.print(table, markup=False)
 
 
 @app.command()
-def info(
-    folder: Path = FOLDER, as_json: bool = typer.Option(False, "--json", help="Print one JSON object.")
-) -> None:
+def info(folder: Folder, as_json: bool = flag("--json", "Print one JSON object.")) -> None:
     """What is in an index, and which model built it."""
     card = CandidateIndex(folder).card
     if as_json:
-        print(json.dumps(asdict(card)))
+        print_json(asdict(card))
         return
     table = Table.grid(padding=(0, 2))
     size = sum(file.stat().st_size for file in (folder / card.data).iterdir())
-    for name, value in (
+    for name, fact in (
         ("replies", f"{card.candidates:,}"),
         ("tokens kept", f"{card.tokens:,}"),
         ("on disk", f"{size / 1e6:,.1f} MB"),
@@ -132,19 +119,19 @@ def info(
         ("model", card.model or "not noted"),
         ("fingerprint", card.fingerprint),
     ):
-        table.add_row(name, value)
+        table.add_row(name, fact)
     console.print(table, highlight=False)
 
 
 @app.command()
 def add(
-    folder: Path = FOLDER,
-    pool: str = POOL,
+    folder: Folder,
+    pool: Pool,
     *,
-    split: str = SPLIT,
-    root: Path | None = ROOT,
-    model: str | None = MODEL,
-    device: str = DEVICE,
+    split: Split = "train",
+    root: Root = None,
+    model: Model = None,
+    device: Device = "cpu",
 ) -> None:
     """Add the replies of another pool; those that are there already are left out."""
     index = _open(folder, model, device)
@@ -153,9 +140,7 @@ def add(
 
 
 @app.command()
-def remove(
-    folder: Path = FOLDER, ids: list[int] = typer.Argument(help="Ids, as `search` shows them.")
-) -> None:
+def remove(folder: Folder, ids: list[int] = typer.Argument(help="Ids, as `search` shows them.")) -> None:
     """Take replies out of an index, for good."""
     index = CandidateIndex(folder)
     count = index.remove(ids, watch=watched)
@@ -164,7 +149,7 @@ def remove(
 
 @app.command()
 def merge(
-    folder: Path = FOLDER, other: Path = typer.Argument(help="Another index, built by the same model.")
+    folder: Folder, other: Path = typer.Argument(help="Another index, built by the same model.")
 ) -> None:
     """Take over the replies of another index, which stays as it is."""
     index = CandidateIndex(folder)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
 from rich.table import Table
 
-from allears.cli.output import console, errors
+from allears.cli.options import ScriptLimit, argument, flag, value
+from allears.cli.output import console, errors, framed_table, print_json, say
 from allears.evaluation.judging import MARKS_FOLDER, PAGE, VersionMarks, judging_report, mix, read_marks
 
 app = typer.Typer(help="Blind readers' marks of what listeners said.", no_args_is_help=True)
@@ -21,14 +21,12 @@ def judge() -> None:
 
 @app.command("mix")
 def mix_versions(
-    files: list[Path] = typer.Argument(
-        help="What `allears replay` wrote for each version, of the same scripts.", show_default=False
-    ),
+    files: list[Path] = argument("What `allears replay` wrote for each version, of the same scripts."),
     *,
-    out: Path = typer.Option(help="A new folder for the items, the key and the marks.", show_default=False),
-    packets: int = typer.Option(1, "--packets", min=1, help="Hand the items out in so many files."),
-    limit: int | None = typer.Option(None, "--limit", min=1, help="Only N scripts, a seeded sample."),
-    seed: int = typer.Option(0, "--seed", min=0, help="The order of the items."),
+    out: Path = value(..., "A new folder for the items, the key and the marks.", show_default=False),
+    packets: int = value(1, "Hand the items out in so many files.", min=1),
+    limit: ScriptLimit = None,
+    seed: int = value(0, "The order of the items.", min=0),
 ) -> None:
     """Make blind items of several versions, in mixed order, for readers to mark.
 
@@ -37,19 +35,14 @@ def mix_versions(
     allears judge mix a.jsonl b.jsonl c.jsonl --out judging --packets 4 --limit 50
     """
     count = mix(files, out, packets=packets, limit=limit, seed=seed)
-    errors.print(
-        f"{count} items in {out}; readers follow {out / PAGE} and write to {out / MARKS_FOLDER}",
-        style="dim",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(f"{count} items in {out}; readers follow {out / PAGE} and write to {out / MARKS_FOLDER}", "dim")
 
 
 @app.command("report")
 def report(
-    folder: Path = typer.Argument(help="A folder that `allears judge mix` made.", show_default=False),
+    folder: Path = argument("A folder that `allears judge mix` made."),
     *,
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead of tables."),
+    as_json: bool = flag("--json", "Print one JSON object instead of tables."),
 ) -> None:
     """What the readers found: shares of each version, their agreement, and paired sign tests.
 
@@ -59,7 +52,7 @@ def report(
     """
     found = judging_report(*read_marks(folder))
     if as_json:
-        typer.echo(json.dumps(found.to_dict()))
+        print_json(found.to_dict())
         return
     console.print(_table("all readers", found.versions))
     for reader, rows in found.by_reader.items():
@@ -79,9 +72,8 @@ def report(
 
 
 def _table(title: str, rows: tuple[VersionMarks, ...]) -> Table:
-    table = Table("version", "marks", "good %", "plain %", "off %", "go on", title=title)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    numbers = ("marks", "good %", "plain %", "off %", "go on")
+    table = framed_table("version", *numbers, numbers=numbers, title=title)
     for row in rows:
         shares = (f"{share:.1f}" for share in (row.good, row.plain, row.off))
         table.add_row(row.version, f"{row.replies:,}", *shares, f"{row.go_on:.2f}")

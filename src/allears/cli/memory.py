@@ -7,14 +7,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from allears.cli.conversation_view import ConversationView
-from allears.cli.output import console, errors
+from allears.cli.options import Yes, argument, optional, shared, unset
+from allears.cli.output import console, count_of, errors, printable
 from allears.errors import AllearsError
 from allears.memory import Counts, Memory, StoredSentence
 from allears.memory.export import exported_sentence
@@ -26,20 +27,19 @@ app = typer.Typer(
 )
 
 ANSWERS = {"yes": True, "no": False}
-PERSON = typer.Option("me", "--person", help="Whose memory. In the chat you are `me`.")
-DATABASE = typer.Option(
-    None,
-    "--database",
-    envvar="ALLEARS_DATABASE",
-    help="A SQLite file or a PostgreSQL URL. Default: a file in your data folder.",
-    show_default=False,
-)
-JSON = typer.Option(False, "--json", help="Print JSON for machines.")
-WHICH = typer.Argument(help="A sentence's number in `allears memory show`, or its id.", show_default=False)
+Person = Annotated[str, shared("Whose memory. In the chat you are `me`.")]
+Database = Annotated[
+    str | None,
+    unset(
+        "A SQLite file or a PostgreSQL URL. Default: a file in your data folder.", envvar="ALLEARS_DATABASE"
+    ),
+]
+AsJson = Annotated[bool, shared("Print JSON for machines.", "--json")]
+Which = Annotated[str, argument("A sentence's number in `allears memory show`, or its id.")]
 
 
 @app.command("list")
-def list_(*, person: str = PERSON, database: str | None = DATABASE, as_json: bool = JSON) -> None:
+def list_(*, person: Person = "me", database: Database = None, as_json: AsJson = False) -> None:
     """Your conversations, the latest first.
 
     \b
@@ -70,7 +70,7 @@ def list_(*, person: str = PERSON, database: str | None = DATABASE, as_json: boo
     table.columns[2].justify = "right"
     for each in found:  # as much of an id as `show` needs
         time = f"{each.last.astimezone():%Y-%m-%d %H:%M}"
-        table.add_row(each.id[:8], time, str(each.turns), Text(_printable(each.first_words)))
+        table.add_row(each.id[:8], time, str(each.turns), Text(printable(each.first_words)))
     console.print(table, highlight=False)
 
 
@@ -82,9 +82,9 @@ def show(
         show_default=False,
     ),
     *,
-    person: str = PERSON,
-    database: str | None = DATABASE,
-    as_json: bool = JSON,
+    person: Person = "me",
+    database: Database = None,
+    as_json: AsJson = False,
 ) -> None:
     """What is known about you, with where it comes from; or one conversation.
 
@@ -115,11 +115,9 @@ def show(
 @app.command()
 def export(
     *,
-    out: Path | None = typer.Option(
-        None, "--out", help="The file to write. Default: standard output.", show_default=False
-    ),
-    person: str = PERSON,
-    database: str | None = DATABASE,
+    out: Path | None = optional("The file to write. Default: standard output."),
+    person: Person = "me",
+    database: Database = None,
 ) -> None:
     """Everything that is stored about you, as JSON.
 
@@ -139,18 +137,18 @@ def export(
         raise AllearsError(f"{out}: cannot be written ({error.strerror})") from error
     count = len(found["conversations"])
     console.print(
-        f"{out}: {_count(count, 'conversation')}, {_count(len(found['persona']), 'sentence')}",
+        f"{out}: {count_of(count, 'conversation')}, {count_of(len(found['persona']), 'sentence')}",
         highlight=False,
     )
 
 
 @app.command()
 def edit(
-    which: str = WHICH,
-    text: str = typer.Argument(help="What it should say.", show_default=False),
+    which: Which,
+    text: str = argument("What it should say."),
     *,
-    person: str = PERSON,
-    database: str | None = DATABASE,
+    person: Person = "me",
+    database: Database = None,
 ) -> None:
     """Say a sentence about you in your own words. Nothing that is learned later overwrites it.
 
@@ -163,7 +161,7 @@ def edit(
 
 
 @app.command()
-def forget(which: str = WHICH, *, person: str = PERSON, database: str | None = DATABASE) -> None:
+def forget(which: Which, *, person: Person = "me", database: Database = None) -> None:
     """Forget a sentence about you, in every conversation, with all that it said before.
 
     \b
@@ -177,12 +175,10 @@ def forget(which: str = WHICH, *, person: str = PERSON, database: str | None = D
 @app.command()
 def erase(
     *,
-    conversation: str | None = typer.Option(
-        None, "--conversation", help="Erase only this conversation and what it told.", show_default=False
-    ),
-    yes: bool = typer.Option(False, "--yes", help="Do not ask."),
-    person: str = PERSON,
-    database: str | None = DATABASE,
+    conversation: str | None = optional("Erase only this conversation and what it told."),
+    yes: Yes = False,
+    person: Person = "me",
+    database: Database = None,
 ) -> None:
     """Erase everything about you, for good.
 
@@ -206,8 +202,8 @@ def erase(
 def consent(
     answer: str | None = typer.Argument(None, help="yes or no. Default: show it.", show_default=False),
     *,
-    person: str = PERSON,
-    database: str | None = DATABASE,
+    person: Person = "me",
+    database: Database = None,
 ) -> None:
     """Whether you are remembered from one conversation to the next.
 
@@ -232,7 +228,7 @@ def _whole_id(memory: Memory, person: str, beginning: str) -> str:
     found = [each.id for each in memory.conversations(person) if each.id.startswith(beginning)]
     if len(found) > 1 and beginning:
         raise AllearsError(
-            f"{_count(len(found), 'conversation')} begin with {beginning!r}; type more of the id"
+            f"{count_of(len(found), 'conversation')} begin with {beginning!r}; type more of the id"
         )
     return found[0] if len(found) == 1 else beginning
 
@@ -244,12 +240,10 @@ def _show_sentence(number: int, sentence: StoredSentence) -> None:
         said = "" if sentence.turn is None else f", turn {sentence.turn}"
         origin = f"conversation {sentence.conversation[:8]}{said}" + (", edited" if sentence.edited else "")
     place = "" if sentence.remembered else ", known there only"
-    line = Text.assemble(f"{number:>3}  {_printable(sentence.text)}  ", (f"{origin}{place}", "dim"))
+    line = Text.assemble(f"{number:>3}  {printable(sentence.text)}  ", (f"{origin}{place}", "dim"))
     console.print(line, soft_wrap=True)
     for earlier in sentence.history:
-        was = (
-            f"     was: {_printable(earlier.text)} ({earlier.reason}, {earlier.until.astimezone():%Y-%m-%d})"
-        )
+        was = f"     was: {printable(earlier.text)} ({earlier.reason}, {earlier.until.astimezone():%Y-%m-%d})"
         console.print(Text(was, "dim"), soft_wrap=True)
 
 
@@ -278,19 +272,10 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _printable(text: str) -> str:
-    safe = text.encode("utf-8", "replace").decode("utf-8")
-    return "".join(sign if sign >= " " else " " for sign in safe)
-
-
 def _counted(counts: Counts) -> str:
     parts: Sequence[tuple[int, str]] = (
         (counts.conversations, "conversation"),
         (counts.turns, "turn"),
         (counts.sentences, "sentence"),
     )
-    return ", ".join(_count(number, noun) for number, noun in parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    return ", ".join(count_of(number, noun) for number, noun in parts)

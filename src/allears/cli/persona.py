@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.text import Text
 
-from allears.cli.output import console, errors
-from allears.conversation import Conversation, Persona
+from allears.cli import options
+from allears.cli.options import argument, flag, optional, value
+from allears.cli.output import console, count_of, print_json, say
 from allears.errors import AllearsError
-from allears.models.extractor.loading import DEFAULT, load_extractor
-from allears.personas.memory import Merged, Similarity, merge
-from allears.personas.provenance import Extraction, extract_persona, turns_by_person
+from allears.evaluation.people import PersonLearned, learn_people
+from allears.models.extractor.loading import DEFAULT
 from allears.personas.said import SourceText, conversations_in, read_said
 
 app = typer.Typer(
@@ -30,26 +28,21 @@ def persona() -> None:
 
 @app.command("extract")
 def extract(
-    file: str = typer.Argument(
-        help="A text with one utterance a line, conversations as .json or .jsonl, or - for standard input.",
-        show_default=False,
+    file: str = argument(
+        "A text with one utterance a line, conversations as .json or .jsonl, or - for standard input."
     ),
     *,
-    model: str = typer.Option(
+    model: str = value(
         DEFAULT,
-        "--model",
-        help="A trained extractor's run folder, a bundle with one, `default` (the bundle that ships with allears), "
+        "A trained extractor's run folder, a bundle with one, `default` (the bundle that ships with allears), "
         "or `copy` (first-person sentences as they are).",
     ),
-    encoder: str | None = typer.Option(
-        None,
-        "--encoder",
-        help="Also join sentences that say the same in other words, by this sentence encoder: a hub name, a "
-        "folder, or a bundle.",
-        show_default=False,
+    encoder: str | None = optional(
+        "Also join sentences that say the same in other words, by this sentence encoder: a hub name, a "
+        "folder, or a bundle."
     ),
-    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
-    as_json: bool = typer.Option(False, "--json", help="Print a line of JSON per person instead."),
+    device: options.Device = "cpu",
+    as_json: bool = flag("--json", "Print a line of JSON per person instead."),
 ) -> None:
     """What somebody's own words tell about them, in the first person, with the turn that said so.
 
@@ -63,38 +56,25 @@ def extract(
         allears persona extract talks.jsonl --model runs/persona-extractor --json
     """
     said = SourceText(sys.stdin.buffer.read().decode("utf-8", "replace"), "-") if file == "-" else _file(file)
-    conversations = conversations_in(said)
-    extractor = load_extractor(model, device)
-    similarity = _similarity(encoder, device)
-    for conversation in conversations:
-        for who, turns in turns_by_person(conversation).items():
-            found = extract_persona(extractor, turns)
-            known = merge(Persona(), found.kept, similarity=similarity)
-            if as_json:
-                typer.echo(
-                    json.dumps(_plain(conversation, who, len(turns), found, known), ensure_ascii=False)
-                )
-                continue
-            if len(conversations) > 1 or len(turns_by_person(conversation)) > 1:
-                console.print(f"{conversation.id}, {who}", style="bold", highlight=False, markup=False)
-            _show(found, known, len(turns))
+    for person in learn_people(conversations_in(said), model, encoder, device):
+        if as_json:
+            print_json(person.record(), ascii_only=False)
+            continue
+        if person.is_one_of_several:
+            name = f"{person.conversation.id}, {person.name}"
+            console.print(name, style="bold", highlight=False, markup=False)
+        _show(person)
 
 
 @app.command("label")
 def label(
-    teacher: Path = typer.Argument(
-        help="The run folder of recipes/persona-teacher.toml.", show_default=False
-    ),
+    teacher: Path = argument("The run folder of recipes/persona-teacher.toml."),
     *,
-    out: Path = typer.Option(
-        ..., "--out", help="The file to write, .jsonl or .jsonl.gz.", show_default=False
-    ),
-    root: str | None = typer.Option(None, "--root", help="Where the corpora are; default: ALLEARS_DATA."),
-    limit: int = typer.Option(
-        0, "--limit", min=0, help="Utterances of each corpus, a seeded sample; 0: all."
-    ),
-    seed: int = typer.Option(1, "--seed"),
-    device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
+    out: Path = value(..., "The file to write, .jsonl or .jsonl.gz.", show_default=False),
+    root: str | None = value(None, "Where the corpora are; default: ALLEARS_DATA."),
+    limit: int = value(0, "Utterances of each corpus, a seeded sample; 0: all.", min=0),
+    seed: int = typer.Option(1),
+    device: options.Device = "cpu",
 ) -> None:
     """Let a teacher write down what utterances of all corpora at hand tell, for a small extractor to learn from.
 
@@ -121,55 +101,24 @@ def _file(name: str) -> SourceText:
     return read_said(Path(name))
 
 
-def _similarity(encoder: str | None, device: str) -> Similarity | None:
-    if encoder is None:
-        return None
-    from allears.models.reader.sentence_encoder import similarity_by
-    from allears.models.reader.sentence_loading import load_sentence_encoder
-
-    return similarity_by(load_sentence_encoder(encoder, device))
-
-
-def _plain(
-    conversation: Conversation, who: str, turns: int, found: Extraction, known: Merged
-) -> dict[str, Any]:
-    return {
-        "id": conversation.id,
-        "person": who,
-        "turns": turns,
-        "persona": [{"text": each.text, "source": each.source} for each in known.persona.sentences],
-        "changes": [change.to_dict() for change in known.changes],
-        "dropped": dict(found.doubts),
-        "unread": list(found.unread),
-    }
-
-
-def _show(found: Extraction, known: Merged, turns: int) -> None:
-    for sentence in known.persona.sentences:
+def _show(person: PersonLearned) -> None:
+    for sentence in person.known.persona.sentences:
         console.print(Text.assemble((f"{sentence.source:>8}  ", "dim"), sentence.text), soft_wrap=True)
-    for change in known.changes:
-        console.print(
-            Text.assemble(
-                (f"{change.source:>8}  ", "dim"),
-                f"changed ({change.reason}): {change.old.text} → {change.new.text}",
-            ),
-            soft_wrap=True,
-        )
-    for remark in _remarks(found, known, turns):
-        errors.print(remark, style="dim", highlight=False, markup=False, soft_wrap=True)
+    for change in person.known.changes:
+        text = f"changed ({change.reason}): {change.old.text} → {change.new.text}"
+        console.print(Text.assemble((f"{change.source:>8}  ", "dim"), text), soft_wrap=True)
+    for remark in _remarks(person):
+        say(remark, "dim")
 
 
-def _remarks(found: Extraction, known: Merged, turns: int) -> list[str]:
-    remarks = []
-    if not known.persona.sentences:
-        remarks.append(f"nothing in {_count(turns, 'turn')} tells who this person is")
+def _remarks(person: PersonLearned) -> list[str]:
+    found, remarks = person.found, []
+    if not person.known.persona.sentences:
+        remarks.append(f"nothing in {count_of(person.turns, 'turn')} tells who this person is")
     if found.unread:
-        remarks.append(f"{_count(len(found.unread), 'turn')} not read: the extractor knows English only")
+        remarks.append(f"{count_of(len(found.unread), 'turn')} not read: the extractor knows English only")
     if found.dropped:
         doubts = ", ".join(f"{count} {reason}" for reason, count in found.doubts.items())
-        remarks.append(f"{_count(len(found.dropped), 'sentence')} dropped after a look at the turn: {doubts}")
+        dropped = count_of(len(found.dropped), "sentence")
+        remarks.append(f"{dropped} dropped after a look at the turn: {doubts}")
     return remarks
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
-from allears.cli.output import console
+from allears.cli.options import flag, value
+from allears.cli.output import console, framed_table, print_json
 from allears.cli.progress import watched
 
 app = typer.Typer(help="The replies that the listener chooses from.", no_args_is_help=True)
@@ -27,9 +26,9 @@ def review(
         show_default=False,
     ),
     *,
-    bundle: str = typer.Option("default", "--bundle", help="A bundle with a reader, or `default`."),
-    show: int = typer.Option(10, "--show", help="How many doubtful replies and pairs to print.", min=0),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON object instead."),
+    bundle: str = value("default", "A bundle with a reader, or `default`."),
+    show: int = value(10, "How many doubtful replies and pairs to print.", min=0),
+    as_json: bool = flag("--json", "Print one JSON object instead."),
 ) -> None:
     """How empathetic the replies of a pool are, by our own EPITOME heads, and how much they repeat.
 
@@ -57,11 +56,11 @@ def review(
             "twins": len(found.twins),
             "doubtful": len(doubtful),
         }
-        typer.echo(json.dumps(record))
+        print_json(record)
         return
-    table = Table("strategy", "replies", *MECHANISMS, title="in how many replies a mechanism is found, %")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    numbers = ("replies", *MECHANISMS)
+    title = "in how many replies a mechanism is found, %"
+    table = framed_table("strategy", *numbers, numbers=numbers, title=title)
     for strategy in sorted({line.strategy for line in lines}):
         count = sum(line.strategy == strategy for line in lines)
         table.add_row(strategy, str(count), *(f"{found.shown(each, strategy):.0f}" for each in MECHANISMS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -11,7 +11,9 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
@@ -22,37 +24,38 @@ from allears.corpora.download import OnProgress
 Item = TypeVar("Item")
 
 
+def _bar(*columns: ProgressColumn, transient: bool = True) -> Progress:
+    """What is done and a bar, then the columns; only where a person is watching."""
+    shown = (TextColumn("{task.description}"), BarColumn(), *columns)
+    return Progress(*shown, console=errors, transient=transient, disable=not errors.is_terminal)
+
+
 def watched(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """The same items, with a bar that goes away at the end."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        transient=True,
-        disable=not errors.is_terminal,
-    )
-    with bar:
+    with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         yield from bar.track(items, total=total, description=what)
 
 
 @contextmanager
 def transfer(what: str) -> Iterator[OnProgress]:
     """A bar for a download, moved by the callback it hands out."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        disable=not errors.is_terminal,
-    )
-    with bar:
+    columns = DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    with _bar(*columns, transient=False) as bar:
         task = bar.add_task(what, total=None)
 
         def move(done: int, total: int | None) -> None:
             bar.update(task, completed=done, total=total)
+
+        yield move
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for one thing after another: what is being done, how many are done, and of how many (0: not known)."""
+    with _bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def move(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total or None)
 
         yield move

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperCommand
 
-from allears.cli.output import console, errors
+from allears.cli.options import CorporaRoot, Split, flag, optional, value
+from allears.cli.output import console, errors, print_json
+from allears.cli.progress import stages
 from allears.errors import AllearsError
 
 if TYPE_CHECKING:
@@ -32,13 +32,6 @@ def _needs_ibis() -> None:
         raise AllearsError(
             "building from dumps needs Ibis and DuckDB: pip install 'allears[reddit]'"
         ) from error
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """`happy, r/offmychest` → ("happy", "offmychest")."""
-    return tuple(
-        name.strip().removeprefix("/").removeprefix("r/") for name in text.split(",") if name.strip()
-    )
 
 
 FILES = ("--comments", "--submissions")
@@ -61,37 +54,26 @@ class ManyFiles(TyperCommand):
 
 @app.command(cls=ManyFiles)
 def build(
-    comments: list[Path] = typer.Option(
-        ..., help="Comments (RC_*), newline JSON: .zst, .gz or plain; one or more files."
+    comments: list[Path] = value(
+        ..., "Comments (RC_*), newline JSON: .zst, .gz or plain; one or more files."
     ),
-    out: Path = typer.Option(..., help="The folder to make."),
-    submissions: list[Path] = typer.Option([], help="Submissions (RS_*), likewise."),
-    subreddits: str = typer.Option(
-        "",
-        help="Take conversations from these, separated by commas. Default: all. Personas come from everywhere.",
+    out: Path = value(..., "The folder to make."),
+    submissions: list[Path] = value([], "Submissions (RS_*), likewise."),
+    subreddits: str = value(
+        "", "Take conversations from these, separated by commas. Default: all. Personas come from everywhere."
     ),
-    control: str = typer.Option(
-        "", help="Subreddits of the control group (CasualConversation): built beside them."
-    ),
-    exclude: str = typer.Option(
-        "", help="Subreddits from which nothing is taken, not even persona sentences."
-    ),
-    engine: str = typer.Option("duckdb", help="duckdb (this machine) or spark (a cluster)."),
-    master: str = typer.Option(
-        None, help="Spark's master: local[4], spark://host:7077, yarn.", show_default=False
-    ),
-    persona_of: str = typer.Option("all", help="Who needs a persona: all (the paper), respondent or nobody."),
-    orphans: str = typer.Option("drop", help="Conversations whose post is not in the dumps: keep or drop."),
-    tagger: str = typer.Option("built-in", help="Part-of-speech checks: built-in, or spacy."),
-    memory: str = typer.Option("2GB", help="What DuckDB may take; more than that it keeps on disk."),
-    keep_names: bool = typer.Option(
-        False, "--keep-names", help="Do not hash authors. Never pass such a corpus on."
-    ),
-    mask: bool = typer.Option(True, help="Mask names, e-mail addresses and phone numbers in texts."),
-    overwrite: bool = typer.Option(
-        False, "--overwrite", help="Replace an older corpus when the new one is ready."
-    ),
-    as_json: bool = typer.Option(False, "--json", help="Print the counts as JSON."),
+    control: str = value("", "Subreddits of the control group (CasualConversation): built beside them."),
+    exclude: str = value("", "Subreddits from which nothing is taken, not even persona sentences."),
+    engine: str = value("duckdb", "duckdb (this machine) or spark (a cluster)."),
+    master: str = optional("Spark's master: local[4], spark://host:7077, yarn."),
+    persona_of: str = value("all", "Who needs a persona: all (the paper), respondent or nobody."),
+    orphans: str = value("drop", "Conversations whose post is not in the dumps: keep or drop."),
+    tagger: str = value("built-in", "Part-of-speech checks: built-in, or spacy."),
+    memory: str = value("2GB", "What DuckDB may take; more than that it keeps on disk."),
+    keep_names: bool = flag("--keep-names", "Do not hash authors. Never pass such a corpus on."),
+    mask: bool = value(True, "Mask names, e-mail addresses and phone numbers in texts."),
+    overwrite: bool = flag("--overwrite", "Replace an older corpus when the new one is ready."),
+    as_json: bool = flag("--json", "Print the counts as JSON."),
 ) -> None:
     """Turn dumps into a corpus like PEC: conversations, personas, splits, and a data card.
 
@@ -104,15 +86,15 @@ def build(
     """
     _needs_ibis()
     from allears.corpora.reddit.build import build as build_corpus
-    from allears.corpora.reddit.options import Options
+    from allears.corpora.reddit.options import Options, subreddit_names
 
     options = Options(
         comments=tuple(comments),
         submissions=tuple(submissions),
         out=out,
-        subreddits=_names(subreddits),
-        control=_names(control),
-        exclude=_names(exclude),
+        subreddits=subreddit_names(subreddits),
+        control=subreddit_names(control),
+        exclude=subreddit_names(exclude),
         engine=engine,
         master=master,
         persona_of=persona_of,
@@ -123,20 +105,10 @@ def build(
         mask=mask,
         overwrite=overwrite,
     )
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=errors, transient=True, disable=not errors.is_terminal,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("starting", total=None)
-
-        def move(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total or None)
-
-        report = build_corpus(options, move)
+    with stages() as on_progress:
+        report = build_corpus(options, on_progress)
     if as_json:
-        print(json.dumps({"conversations": report.conversations, "lines": dict(report.lines),
-                          "rules": [rule.to_dict() for rule in report.rules]}))  # fmt: skip
+        print_json(report.to_dict())
     else:
         _print_report(report)
 
@@ -181,8 +153,8 @@ def forget_person(
 @app.command("tagger-agreement")
 def tagger_agreement(
     comments: Path = typer.Argument(help="A dump of comments to take candidate sentences from."),
-    sentences: int = typer.Option(20_000, min=1, help="How many candidate sentences (chosen by a hash)."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    sentences: int = value(20_000, "How many candidate sentences (chosen by a hash).", min=1),
+    as_json: bool = flag("--json", "Print JSON."),
 ) -> None:
     """How often the built-in tagger and spaCy decide alike about candidate persona sentences.
 
@@ -193,7 +165,7 @@ def tagger_agreement(
 
     found = agreement(candidate_sentences(comments), sentences)
     if as_json:
-        print(json.dumps(asdict(found)))
+        print_json(asdict(found))
     else:
         console.print(
             f"the taggers agree on {found.share:.2%} of {found.sentences:,} candidate sentences, and on "
@@ -206,7 +178,7 @@ def tagger_agreement(
 @app.command("learn-lexicon")
 def learn_lexicon(
     comments: Path = typer.Argument(help="A dump of comments; half of its people are learned from."),
-    out: Path = typer.Option(..., help="The word list to write (lexicon.txt)."),
+    out: Path = value(..., "The word list to write (lexicon.txt)."),
 ) -> None:
     """Make the built-in tagger's word list anew from spaCy's tags (for those who change the tagger).
 
@@ -224,12 +196,10 @@ def learn_lexicon(
 @app.command("speaker-similarity")
 def similarity(
     name: str = typer.Argument("ed", help="A corpus that says who answered: ed, or a built .jsonl.gz."),
-    split: str = typer.Option("train", help="train, valid or test."),
-    root: Path = typer.Option(
-        None, help="The folder of the corpora. Default: $ALLEARS_DATA.", show_default=False
-    ),
-    least: int = typer.Option(10, min=1, help="Responses that a person must have given under an emotion."),
-    plot: Path = typer.Option(None, help="Draw Figure 1 into this .png, .svg or .pdf.", show_default=False),
+    split: Split = "train",
+    root: CorporaRoot = None,
+    least: int = value(10, "Responses that a person must have given under an emotion.", min=1),
+    plot: Path = optional("Draw Figure 1 into this .png, .svg or .pdf."),
 ) -> None:
     """The PEC paper's Figure 1: do two people answer more differently than two random sets of responses?"""
     from allears.corpora import data_root, read

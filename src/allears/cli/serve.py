@@ -5,78 +5,45 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import typer
-
-from allears.cli.output import errors
+from allears.cli.options import Bundle, Port, Quiet, flag, optional, value
+from allears.cli.output import say
 from allears.cli.progress import watched
 from allears.errors import AllearsError
 
 
 def serve(
     *,
-    host: str = typer.Option("127.0.0.1", "--host", help="Where to listen. Any other address needs a token."),
-    port: int = typer.Option(8377, "--port", min=0, max=65535, help="0 takes a free one."),
-    token: list[str] = typer.Option(
+    host: str = value("127.0.0.1", "Where to listen. Any other address needs a token."),
+    port: Port = 8377,
+    token: list[str] = value(
+        [], "An access token; each is one person.", envvar="ALLEARS_TOKEN", show_default=False
+    ),
+    token_file: Path | None = optional("A file with a token a line, which no process list shows."),
+    metrics_token: str | None = optional("Opens /api/metrics.", envvar="ALLEARS_METRICS_TOKEN"),
+    salt: str = value(
+        "", "Goes into people's ids: the same on each start.", envvar="ALLEARS_SALT", show_default=False
+    ),
+    database: str | None = optional(
+        "A file or postgresql://... Default: a file in your data folder.", envvar="ALLEARS_DATABASE"
+    ),
+    allow_host: list[str] = value([], "A name this server answers to; may be given several times."),
+    origin: list[str] = value([], "A web page elsewhere that may use this server, as https://example.org."),
+    batching: bool = value(True, "Answer people together."),
+    batch_size: int = value(16, "How many messages at most.", min=1),
+    rate: float = value(5.0, "Requests a second and person, in the long run.", min=0.01),
+    burst: int = value(60, "Requests at once and person.", min=1),
+    bundle: Bundle = "default",
+    pool: list[Path] = value([], "Replies of your own beside the shipped ones."),
+    country: str | None = optional("Whose help lines to name, as in GB."),
+    voice: list[str] = value(
         [],
-        "--token",
-        envvar="ALLEARS_TOKEN",
-        help="An access token; each is one person.",
-        show_default=False,
-    ),
-    token_file: Path | None = typer.Option(
-        None,
-        "--token-file",
-        help="A file with a token a line, which no process list shows.",
-        show_default=False,
-    ),
-    metrics_token: str | None = typer.Option(
-        None,
-        "--metrics-token",
-        envvar="ALLEARS_METRICS_TOKEN",
-        help="Opens /api/metrics.",
-        show_default=False,
-    ),
-    salt: str = typer.Option(
-        "",
-        "--salt",
-        envvar="ALLEARS_SALT",
-        help="Goes into people's ids: the same on each start.",
-        show_default=False,
-    ),
-    database: str | None = typer.Option(
-        None,
-        "--database",
-        envvar="ALLEARS_DATABASE",
-        help="A file or postgresql://... Default: a file in your data folder.",
-        show_default=False,
-    ),
-    allow_host: list[str] = typer.Option(
-        [], "--allow-host", help="A name this server answers to; may be given several times."
-    ),
-    origin: list[str] = typer.Option(
-        [], "--origin", help="A web page elsewhere that may use this server, as https://example.org."
-    ),
-    batching: bool = typer.Option(True, "--batching/--no-batching", help="Answer people together."),
-    batch_size: int = typer.Option(16, "--batch-size", min=1, help="How many messages at most."),
-    rate: float = typer.Option(
-        5.0, "--rate", min=0.01, help="Requests a second and person, in the long run."
-    ),
-    burst: int = typer.Option(60, "--burst", min=1, help="Requests at once and person."),
-    bundle: str = typer.Option("default", "--bundle", help="A bundle folder, or `default`."),
-    pool: list[Path] = typer.Option([], "--pool", help="Replies of your own beside the shipped ones."),
-    country: str | None = typer.Option(
-        None, "--country", help="Whose help lines to name, as in GB.", show_default=False
-    ),
-    voice: list[str] = typer.Option(
-        [],
-        "--voice",
-        help="Who answers: default, retrieval, smollm2, remote, or a generator's run folder. May be given several "
+        "Who answers: default, retrieval, smollm2, remote, or a generator's run folder. May be given several "
         "times, for people to choose from; the first is the default.",
         show_default=False,
     ),
-    ray: bool = typer.Option(False, "--ray", help="Many replicas behind Ray Serve; needs PostgreSQL."),
-    replicas: int = typer.Option(2, "--replicas", min=1, help="How many, with --ray."),
-    quiet: bool = typer.Option(False, "--quiet", help="Log only what goes wrong."),
+    ray: bool = flag("--ray", "Many replicas behind Ray Serve; needs PostgreSQL."),
+    replicas: int = value(2, "How many, with --ray.", min=1),
+    quiet: Quiet = False,
 ) -> None:
     """Serve conversations over HTTP, WebSocket and OpenAI's protocol. Only this machine can reach them by default.
 
@@ -110,12 +77,12 @@ def serve(
     if ray:
         from allears.serve.ray import serve_with_ray
 
-        serve_with_ray(load, settings, database, replicas, say=_say)
+        serve_with_ray(load, settings, database, replicas, say=say)
         return
     with listen(settings) as opened, Memory(database) as memory:
         app = create_app(load(watch=watched), memory, settings)
         who = f"{len(settings.tokens)} people's tokens" if settings.tokens else "this machine only"
-        _say(f"listening on {address(opened)} ({who}); conversations in {memory.place}")
+        say(f"listening on {address(opened)} ({who}); conversations in {memory.place}")
         run(app, settings, opened)
 
 
@@ -130,7 +97,3 @@ def _tokens_in(file: Path | None) -> list[str]:
     if not tokens:
         raise AllearsError(f"{file}: there is no token in it; write one a line")
     return tokens
-
-
-def _say(text: str) -> None:
-    errors.print(text, markup=False, highlight=False, soft_wrap=True)

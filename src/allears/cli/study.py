@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from allears.cli.output import console, errors
+from allears.cli.options import Port, Quiet, Yes, argument, optional, unset, value
+from allears.cli.output import console, framed_table, say
 from allears.cli.progress import watched
 from allears.errors import AllearsError
 
@@ -27,23 +27,22 @@ app = typer.Typer(
 )
 
 ANSWERS = "answers.db"
-FOLDER = typer.Argument(help="The study's folder, with its study.toml.", show_default=False)
-DATABASE = typer.Option(
-    None,
-    "--database",
-    envvar="ALLEARS_STUDY_DATABASE",
-    help="A SQLite file or postgresql://... Default: answers.db in the study's folder.",
-    show_default=False,
-)
+Folder = Annotated[Path, argument("The study's folder, with its study.toml.")]
+Database = Annotated[
+    str | None,
+    unset(
+        "A SQLite file or postgresql://... Default: answers.db in the study's folder.",
+        envvar="ALLEARS_STUDY_DATABASE",
+    ),
+]
 
 
 @app.command()
 def new(
-    design: str = typer.Argument(
-        help="likert, preference, interactive, persona-judgement, empathy-annotation or collect.",
-        show_default=False,
+    design: str = argument(
+        "likert, preference, interactive, persona-judgement, empathy-annotation or collect."
     ),
-    folder: Path = typer.Argument(help="A folder for the study.", show_default=False),
+    folder: Path = argument("A folder for the study."),
 ) -> None:
     """Begin a study: writes its study.toml, which you then make your own.
 
@@ -60,11 +59,11 @@ def new(
         raise AllearsError(f"{target}: there is a study already; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
-    _say(f"{target}: read it and make it yours, then `allears study check {folder}`")
+    say(f"{target}: read it and make it yours, then `allears study check {folder}`")
 
 
 @app.command()
-def check(folder: Path = FOLDER, *, database: str | None = DATABASE) -> None:
+def check(folder: Folder, *, database: Database = None) -> None:
     """Is the study well written, what will it take, and how far is it?
 
     \b
@@ -78,34 +77,32 @@ def check(folder: Path = FOLDER, *, database: str | None = DATABASE) -> None:
     design = read_design(folder)
     items = read_items(design, folder)
     shown = f"{len(items)} items, " if items else ""
-    _say(
-        f"{folder}: {design.title} ({shown}{len(design.systems)} systems, {len(design.questions)} questions)"
-    )
+    say(f"{folder}: {design.title} ({shown}{len(design.systems)} systems, {len(design.questions)} questions)")
     if not (folder / FOLDER / CARD).is_file():
-        _say(f"not frozen yet: `allears study freeze {folder}` asks the systems and fixes what is judged")
+        say(f"not frozen yet: `allears study freeze {folder}` asks the systems and fixes what is judged")
         return
     frozen = load_frozen(design, folder)
     units = [unit for unit in build_units(design, frozen) if unit.check is None]
     if units:
         wanted = len(units) * design.raters.per_unit
         each = min(design.raters.units, len(units))
-        _say(
+        say(
             f"{len(units)} units x {design.raters.per_unit} raters = {wanted} answers: {-(-wanted // each)} raters"
         )
     for name in frozen.not_fixed:
-        _say(f"{name} stands behind an address: nothing says that it stays the same")
+        say(f"{name} stands behind an address: nothing says that it stays the same")
     if database is None and not (folder / ANSWERS).is_file():
-        _say("nobody has answered yet")
+        say("nobody has answered yet")
         return
     with _opened(folder, database) as (_, _, store):
         count = store.count()
-        _say(
+        say(
             f"{count.counted} of {count.wanted} answers, {count.open} open, {count.raters} raters; in {store.place}"
         )
 
 
 @app.command()
-def freeze(folder: Path = FOLDER) -> None:
+def freeze(folder: Folder) -> None:
     """Ask every system for every item, and fix what is judged with a SHA-256.
 
     \b
@@ -118,35 +115,25 @@ def freeze(folder: Path = FOLDER) -> None:
     design = read_design(folder)
     frozen = freeze_study(design, folder, watch=watched)
     outputs = sum(len(each) for each in frozen.outputs.values())
-    _say(f"{folder}: {len(frozen.items)} items and {outputs} outputs are frozen ({frozen.digest[:12]})")
+    say(f"{folder}: {len(frozen.items)} items and {outputs} outputs are frozen ({frozen.digest[:12]})")
     for (one, other), count in said_alike(design, frozen).items():
-        _say(
+        say(
             f"{one} and {other} say the same for {count} of {len(frozen.items)} items; there people can only tie"
         )
 
 
 @app.command("dry-run")
 def dry_run(
-    folder: Path = FOLDER,
+    folder: Folder,
     *,
-    raters: int = typer.Option(50, "--raters", min=2, help="How many answer at once."),
-    quality: float = typer.Option(
-        0.9, "--quality", min=0.0, max=1.0, help="The chance that one reads before answering."
-    ),
-    careless: float = typer.Option(0.1, "--careless", min=0.0, max=1.0, help="The share who never read."),
-    leaving: float = typer.Option(
-        0.02, "--leaving", min=0.0, max=0.5, help="The chance of leaving in the middle of a unit."
-    ),
-    effect: float = typer.Option(
-        0.5, "--effect", help="How much better the first system is than the last, in points of five."
-    ),
-    studies: int = typer.Option(50, "--studies", min=0, help="How many studies to simulate for the power."),
-    seed: int = typer.Option(
-        0, "--seed", help="Who the simulated people are. Who gets which unit is chance."
-    ),
-    out: Path | None = typer.Option(
-        None, "--out", help="Write the report on the simulated answers here.", show_default=False
-    ),
+    raters: int = value(50, "How many answer at once.", min=2),
+    quality: float = value(0.9, "The chance that one reads before answering.", min=0.0, max=1.0),
+    careless: float = value(0.1, "The share who never read.", min=0.0, max=1.0),
+    leaving: float = value(0.02, "The chance of leaving in the middle of a unit.", min=0.0, max=0.5),
+    effect: float = value(0.5, "How much better the first system is than the last, in points of five."),
+    studies: int = value(50, "How many studies to simulate for the power.", min=0),
+    seed: int = value(0, "Who the simulated people are. Who gets which unit is chance."),
+    out: Path | None = optional("Write the report on the simulated answers here."),
 ) -> None:
     """Try the whole study with simulated raters before people are paid. Nothing is left in the study's database.
 
@@ -168,26 +155,26 @@ def dry_run(
     with tempfile.TemporaryDirectory() as place:
         url = str(Path(place) / ANSWERS)
         found = simulate(design, frozen, url, crowd, effect=effect, seed=seed)
-        _say(
+        say(
             f"{found.raters} simulated raters, {raters} at once: {found.screened} screened out, {found.left} left in "
             f"the middle, in {found.seconds:.1f} s"
         )
         if design.collects:
-            _say(f"{found.conversations} conversations")
+            say(f"{found.conversations} conversations")
         else:
-            _say(
+            say(
                 f"{found.answers} of {found.wanted} answers; units with too many: {found.over}, with too few: "
                 f"{found.under}; answered twice by one rater: {found.twice}; answers lost: {found.lost}"
             )
             if design.raters.fourth:
-                _say(f"{found.fourth} units were split and got one more rater")
+                say(f"{found.fourth} units were split and got one more rater")
         if out is not None:
             with Store(url, design, build_units(design, frozen), frozen.digest) as store:
                 files = write_report(build_report(design, frozen, store), design, out)
-            _say(f"report: {files[0]}")
+            say(f"report: {files[0]}")
     if design.systems and studies:
-        table = Table("question", "better", "than", f"found in {studies} studies")
-        table.columns[3].justify = "right"
+        share = f"found in {studies} studies"
+        table = framed_table("question", "better", "than", share, numbers=[share])
         for each in power_of(design, frozen, crowd, effect=effect, studies=studies, seed=seed, watch=watched):
             table.add_row(each.question, each.better, each.worse, f"{100 * each.share:.0f}%")
         console.print(table, highlight=False)
@@ -197,13 +184,13 @@ def dry_run(
 
 @app.command()
 def serve(
-    folder: Path = FOLDER,
+    folder: Folder,
     *,
-    host: str = typer.Option("127.0.0.1", "--host", help="Where to listen."),
-    port: int = typer.Option(8378, "--port", min=0, max=65535, help="0 takes a free one."),
-    allow_host: list[str] = typer.Option([], "--allow-host", help="A name this server answers to."),
-    database: str | None = DATABASE,
-    quiet: bool = typer.Option(False, "--quiet", help="Log only what goes wrong."),
+    host: str = value("127.0.0.1", "Where to listen."),
+    port: Port = 8378,
+    allow_host: list[str] = value([], "A name this server answers to."),
+    database: Database = None,
+    quiet: Quiet = False,
 ) -> None:
     """Serve the study's pages. It does not start if what is judged changed since it was frozen.
 
@@ -221,8 +208,8 @@ def serve(
     with _opened(folder, database, sources=True) as (design, frozen, store), listen(settings) as opened:
         talkers = open_talkers(design.systems, folder) if design.chat is not None else {}
         app = create_study_app(Sessions(design, frozen, store, talkers), settings)
-        _say(f"{address(opened)}/study#open={store.open_token}")
-        _say(
+        say(f"{address(opened)}/study#open={store.open_token}")
+        say(
             f"the open link is above; answers go to {store.place}; `allears study people` makes links for one person"
         )
         run(app, settings, opened)
@@ -230,13 +217,11 @@ def serve(
 
 @app.command()
 def people(
-    folder: Path = FOLDER,
+    folder: Folder,
     *,
-    add: int = typer.Option(0, "--add", min=0, help="Make so many new links, each for one person."),
-    address: str = typer.Option(
-        "http://127.0.0.1:8378", "--address", help="Where the study is served, for new links."
-    ),
-    database: str | None = DATABASE,
+    add: int = value(0, "Make so many new links, each for one person.", min=0),
+    address: str = value("http://127.0.0.1:8378", "Where the study is served, for new links."),
+    database: Database = None,
 ) -> None:
     """Who takes part (by random names) with their return codes; or new links for so many people.
 
@@ -249,21 +234,19 @@ def people(
             for _ in range(add):
                 print(f"{address.rstrip('/')}/study#link={store.new_link()}")
             return
-        table = Table("rater", "came by", "state", "units", "return code")
+        table = framed_table("rater", "came by", "state", "units", "return code")
         for rater, done in store.people():
             table.add_row(rater.name, rater.source, rater.state, str(done), rater.code)
         console.print(table, highlight=False)
-        _say(f"open link: {address.rstrip('/')}/study#open={store.open_token}")
+        say(f"open link: {address.rstrip('/')}/study#open={store.open_token}")
 
 
 @app.command()
 def report(
-    folder: Path = FOLDER,
+    folder: Folder,
     *,
-    out: Path | None = typer.Option(
-        None, "--out", help="Where to write it. Default: report/ in the study's folder.", show_default=False
-    ),
-    database: str | None = DATABASE,
+    out: Path | None = optional("Where to write it. Default: report/ in the study's folder."),
+    database: Database = None,
 ) -> None:
     """Tables as in the papers (Markdown, LaTeX, HTML) with tests, agreement, power and plots.
 
@@ -280,17 +263,15 @@ def report(
     for table in found.tables:
         print()
         print(markdown(table))
-    _say("written: " + ", ".join(map(str, files)))
+    say("written: " + ", ".join(map(str, files)))
 
 
 @app.command()
 def export(
-    folder: Path = FOLDER,
+    folder: Folder,
     *,
-    out: Path | None = typer.Option(
-        None, "--out", help="Where to write it. Default: export/ in the study's folder.", show_default=False
-    ),
-    database: str | None = DATABASE,
+    out: Path | None = optional("Where to write it. Default: export/ in the study's folder."),
+    database: Database = None,
 ) -> None:
     """Raw data as CSV and JSONL, under random names; what people wrote is masked where it names somebody.
 
@@ -301,18 +282,16 @@ def export(
 
     with _opened(folder, database) as (design, frozen, store):
         files = export_study(design, frozen, store, out or folder / "export")
-    _say("written: " + ", ".join(map(str, files)))
+    say("written: " + ", ".join(map(str, files)))
 
 
 @app.command()
 def withdraw(
-    folder: Path = FOLDER,
-    who: str = typer.Argument(
-        help="A rater's random name, return code, or id on Prolific or MTurk.", show_default=False
-    ),
+    folder: Folder,
+    who: str = argument("A rater's random name, return code, or id on Prolific or MTurk."),
     *,
-    yes: bool = typer.Option(False, "--yes", help="Do not ask."),
-    database: str | None = DATABASE,
+    yes: Yes = False,
+    database: Database = None,
 ) -> None:
     """Delete everything that a participant answered and wrote, for good.
 
@@ -324,7 +303,7 @@ def withdraw(
         if not yes:
             typer.confirm(f"Delete everything of {rater.name}? It cannot be brought back.", abort=True)
         gone = store.withdraw(rater)
-    _say(f"deleted: {gone} answers and situations of {rater.name}; their units go back to the pool")
+    say(f"deleted: {gone} answers and situations of {rater.name}; their units go back to the pool")
 
 
 @contextmanager
@@ -342,7 +321,3 @@ def _opened(
     url = database or str(folder / ANSWERS)
     with Store(url, design, build_units(design, frozen), frozen.digest) as store:
         yield design, frozen, store
-
-
-def _say(text: str) -> None:
-    errors.print(text, markup=False, highlight=False, soft_wrap=True)

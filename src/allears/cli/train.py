@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from allears.cli.options import flag, optional, value
 from allears.cli.output import console, errors
 from allears.errors import AllearsError
 
@@ -16,16 +17,12 @@ WIDEST = 7  # measures that stand side by side in 80 columns
 
 def train(
     recipes: list[Path] = typer.Argument(help="One recipe or several, trained in this order."),
-    change: list[str] = typer.Option(
-        [], "--set", help="Change a key of every recipe: --set training.batch=32", metavar="KEY=VALUE"
+    change: list[str] = value(
+        [], "Change a key of every recipe: --set training.batch=32", "--set", metavar="KEY=VALUE"
     ),
-    out: Path = typer.Option(
-        None,
-        help="The run folder, for a single recipe.  [default: runs/NAME OF THE RECIPE]",
-        show_default=False,
-    ),
-    resume: bool = typer.Option(
-        False, "--resume", help="Go on after a kill, to the same result; finished runs are left as they are."
+    out: Path = optional("The run folder, for a single recipe.  [default: runs/NAME OF THE RECIPE]"),
+    resume: bool = flag(
+        "--resume", "Go on after a kill, to the same result; finished runs are left as they are."
     ),
 ) -> None:
     """Train models from recipes.
@@ -61,7 +58,7 @@ def _table(done: dict[str, dict[str, Any]]) -> Table:
     rows = [["run", *names, "saved in"]]
     for run, metrics in done.items():
         values = [metrics.get(name, "") for name in names]
-        shown = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
+        shown = [f"{number:.2f}" if isinstance(number, float) else str(number) for number in values]
         rows.append([run, *shown, metrics["folder"]])
     if len(names) > WIDEST:
         rows = [list(column) for column in zip(*rows, strict=True)]

@@ -18,6 +18,7 @@ from allears.conversation import Conversation
 from allears.corpora.bad_rows import KEPT, BadRows
 from allears.corpora.corpus import Corpus, CorpusInfo
 from allears.corpora.files import CorpusError, NotHereError, valid_utf8
+from allears.errors import AllearsError
 
 FINE, DIFFERS, BROKEN, NOT_HERE = "fine", "differs", "problem", "not here"
 
@@ -79,11 +80,23 @@ def splits_here(corpus: Corpus, root: Path) -> list[str]:
     return found
 
 
-def _unwatched(conversations: Iterable[Conversation], what: str, total: int | None) -> Iterable[Conversation]:
+def readable_splits(corpus: Corpus, root: Path) -> list[str]:
+    """The splits that can be read; that there are none is one sentence."""
+    here = splits_here(corpus, root)
+    if here:
+        return here
+    if not corpus.info.page:  # a user's own file: its reader knows best what is missing
+        next(corpus.read(corpus.info.splits[0], root), None)
+    raise AllearsError(
+        f"{corpus.info.title} is not under {root}; get it with: allears data download {corpus.info.name}"
+    )
+
+
+def unwatched(conversations: Iterable[Conversation], what: str, total: int | None) -> Iterable[Conversation]:
     return conversations
 
 
-def check(corpus: Corpus, root: Path, *, watch: Watch = _unwatched) -> Iterator[SplitReport]:
+def check(corpus: Corpus, root: Path, *, watch: Watch = unwatched) -> Iterator[SplitReport]:
     """A report per split, in the corpus's order. Nothing is raised: what is wrong is in the report."""
     seen_elsewhere: set[bytes] = set()
     for split in corpus.info.splits:

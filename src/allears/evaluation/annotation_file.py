@@ -30,6 +30,11 @@ class Annotated:
     conversations: int
     resumed: int
 
+    @property
+    def again(self) -> str:
+        """The end of a sentence about them."""
+        return f", {self.resumed:,} of them from an earlier run" if self.resumed else ""
+
 
 def check_annotation_path(out: Path) -> None:
     """Refuse early what could not be written later."""

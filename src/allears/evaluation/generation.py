@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +18,9 @@ from allears.metrics.generation import Embed, Sentiment, generation_measures
 from allears.metrics.perplexity import ppl, ppl_word
 from allears.models.generation.examples import GenerationExample
 from allears.models.reader.loading import ReadingModel
+from allears.progress import Watch, unwatched
 from allears.runtime.generator import ChoosesStrategy, Generated, Generator, Likelihood, NamesEmotion, Prompt
 from allears.text.reading import Reading
-
-Watch = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Hands out the items again, showing progress: `allears.cli.progress.watched`."""
 
 # Also told by positive and negative emotions.
 BY_POLARITY = (
@@ -32,10 +29,6 @@ BY_POLARITY = (
 )  # fmt: skip
 EMOTION_TOPS = (1, 2, 5)
 AT_ONCE = 64  # prompts between two looks at the progress bar
-
-
-def unwatched(items: Sequence[Any], what: str) -> Iterable[Any]:
-    return items
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ import torch.nn.functional as F
 
 from allears.corpora.plots import QUIET, check_picture_path
 from allears.errors import AllearsError
-from allears.evaluation.generation import Watch, unwatched
 from allears.evaluation.picture import picture, picture_style, write_picture
 from allears.models.generation.empathetic import before, likelihoods
 from allears.models.generation.empathetic_data import EmpatheticDataset, emotion_name
 from allears.models.generation.empathetic_generator import EmpatheticGenerator
 from allears.models.generation.examples import GenerationExample
 from allears.models.generation.moel import ListeningModel
+from allears.progress import Watch, unwatched
 
 Values = npt.NDArray[np.float64]
 BATCH = 32

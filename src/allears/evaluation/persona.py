@@ -5,14 +5,14 @@ Gold is a turn's own persona sentences (`labels["persona_by_turn"]`, one list pe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from allears.conversation import Conversation, Role
 from allears.errors import AllearsError
+from allears.evaluation.sampling import sample_positions
 from allears.metrics.token_match import token_match
 from allears.models.reader.sentence_encoder import TokenEncoder
 from allears.personas.contract import PersonaExtractor
@@ -21,12 +21,7 @@ from allears.personas.examples import part_of
 from allears.personas.provenance import sift
 from allears.personas.support import unsupported_share
 from allears.personas.wording import sentences
-
-Watch = Callable[[Sequence[Any], str], Iterable[Any]]
-
-
-def _unwatched(items: Sequence[Any], what: str) -> Iterable[Any]:
-    return items
+from allears.progress import Watch, unwatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ def evaluate_persona(
     check: bool = True,
     limit: int | None = None,
     seed: int = 0,
-    watch: Watch = _unwatched,
+    watch: Watch = unwatched,
 ) -> PersonaReport:
     """The report on gold turns, or on a seeded sample of `limit` of them.
 
@@ -127,7 +122,8 @@ def evaluate_persona(
     """
     if not turns:
         raise AllearsError("there are no turns to measure the extractor on")
-    told = _tell(extractor, _sample(turns, limit, seed), check, watch)
+    chosen = [turns[row] for row in sample_positions(len(turns), limit, seed)]
+    told = _tell(extractor, chosen, check, watch)
     if not any(each.turn.gold for each in told):
         raise AllearsError("none of these turns tells anything by gold, so there is nothing to compare with")
     precision, recall, f1 = _persona_or_not(told)
@@ -206,11 +202,3 @@ def _similarity(encoder: TokenEncoder, found: Sequence[PersonaResult], watch: Wa
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if len(values) else 0.0
-
-
-def _sample(turns: Sequence[GoldTurn], limit: int | None, seed: int) -> list[GoldTurn]:
-    if limit is None or limit >= len(turns):
-        return list(turns)
-    return [
-        turns[row] for row in np.sort(np.random.default_rng(seed).choice(len(turns), limit, replace=False))
-    ]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from allears.conversation import Example
 from allears.errors import AllearsError
+from allears.evaluation.sampling import sample_positions
 from allears.metrics.ranking import draw_candidates, hits_at, ranks, reciprocal_ranks, true_mask
 from allears.metrics.significance import (
     Difference,
@@ -85,6 +86,23 @@ class SelectionComparison:
     recall_test: SignTest  # McNemar's exact test on R@1
     rank_test: SignTest  # sign test on the ranks
 
+    def flat(self, second: SelectionReport) -> dict[str, float]:
+        """Names and numbers as `--json` prints them; `p_value` is McNemar's exact test on R@1."""
+        return {
+            "against_recall_at_1": second.recall_at_1,
+            "against_mrr": second.mrr,
+            "difference": self.recall_at_1.value,
+            "difference_low": self.recall_at_1.low,
+            "difference_high": self.recall_at_1.high,
+            "p_value": self.recall_test.p_value,
+            "p_value_bootstrap": self.recall_at_1.p_value,
+            "difference_mrr": self.mrr.value,
+            "difference_mrr_low": self.mrr.low,
+            "difference_mrr_high": self.mrr.high,
+            "p_value_mrr": self.rank_test.p_value,
+            "p_value_mrr_bootstrap": self.mrr.p_value,
+        }
+
 
 def evaluate_selection(
     selector: Selector,
@@ -106,7 +124,7 @@ def evaluate_selection(
     if not examples:
         raise AllearsError("there are no examples to evaluate on; the split is empty")
     texts = [example.response.text for example in examples]
-    positions = _sample(len(examples), limit, seed)
+    positions = sample_positions(len(examples), limit, seed)
     chosen = draw_candidates(texts, candidates, seed, positions)
     queries = [query_for(examples[position], persona_sentences) for position in positions]
     scores = _scores(selector, queries, texts, chosen, batch=batch, watch=watch)
@@ -152,15 +170,6 @@ def query_for(example: Example, persona_sentences: int | None = None) -> Query:
 
 def _plain(text: str) -> str:
     return " ".join(text.lower().split())
-
-
-def _sample(count: int, limit: int | None, seed: int) -> Indices:
-    """Positions of the examples to evaluate: all, or a seeded sample in corpus order."""
-    if limit is None or limit >= count:
-        return np.arange(count)
-    if limit < 1:
-        raise AllearsError(f"--limit takes at least 1 example, got {limit}")
-    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))
 
 
 def _scores(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from allears.conversation import Turn
 from allears.corpora.heads import Head
 from allears.errors import AllearsError
+from allears.evaluation.sampling import sample_positions
 from allears.metrics.classification import (
     Reliability,
     best_label,
@@ -29,6 +29,7 @@ from allears.metrics.significance import (
     paired_bootstrap,
 )
 from allears.models.reader.loading import PointingModel, ReadingModel
+from allears.progress import Watch, unwatched
 from allears.runtime.classifier import Probabilities
 from allears.text.reading import Reading, gold_mask
 
@@ -37,13 +38,6 @@ PAST = ("gold", "predicted")
 # Where labels do not exclude each other, all at least this likely are given, as GoEmotions' authors do.
 THRESHOLD = 0.3
 READ_AT_ONCE = 512
-
-Watch = Callable[[Sequence[Any], str], Iterable[Any]]
-"""Hands out the items again, showing progress: `allears.cli.progress.watched`."""
-
-
-def unwatched(items: Sequence[Any], what: str) -> Iterable[Any]:
-    return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +92,20 @@ class HeadComparison:
     accuracy: Difference
     test: SignTest  # McNemar's exact test
 
+    def flat(self, second: UnderstandingReport) -> dict[str, float | int]:
+        """Names and numbers as `--json` prints them; `p_value` is McNemar's exact test on accuracy."""
+        return {
+            "against_accuracy": second.accuracy.value,
+            "against_macro_f1": second.macro_f1,
+            "difference": self.accuracy.value,
+            "difference_low": self.accuracy.low,
+            "difference_high": self.accuracy.high,
+            "better": self.test.wins,
+            "worse": self.test.losses,
+            "p_value": self.test.p_value,
+            "p_value_bootstrap": self.accuracy.p_value,
+        }
+
 
 def evaluate_understanding(
     model: ReadingModel,
@@ -125,7 +133,7 @@ def evaluate_understanding(
         found = _with_own_strategies(model, head, readings, watch)
     else:
         found = None
-    positions = _sample(len(readings), limit, seed)
+    positions = sample_positions(len(readings), limit, seed)
     chosen = [readings[position] for position in positions]
     found = _read(model, head, chosen, watch) if found is None else found[positions]
     gold = gold_mask(chosen, head.labels)
@@ -208,9 +216,3 @@ def _shown(reading: Reading, said: Mapping[tuple[str, int], str]) -> Reading:
         turns=with_own(reading.turns, first),
         earlier=None if earlier is None else with_own(earlier, first - len(earlier)),
     )
-
-
-def _sample(count: int, limit: int | None, seed: int) -> np.ndarray:
-    if limit is None or limit >= count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(seed).choice(count, limit, replace=False))

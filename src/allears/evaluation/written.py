@@ -10,11 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
+from allears import __version__
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.corpora import corpus as corpus_named
+from allears.corpora.check import Watch, unwatched
 from allears.decoding import PAL_SETTINGS, AlphaTable, Settings
+from allears.decoding import decoding as decoding_named
+from allears.errors import AllearsError
+from allears.evaluation.annotation_file import Annotated, annotate_to, check_annotation_path
+from allears.evaluation.measured_generation import TABLE, alpha_table
 from allears.models.generation.examples import OWN_CORPUS_RULE, conversation_examples, read_examples
+from allears.models.generation.loading import load_generator
 from allears.runtime.generator import Generator
 
 AT_ONCE = 256  # conversations between two writes to the file
@@ -71,3 +80,37 @@ def _answered(conversation: Conversation, response: Turn, by: str) -> Conversati
 
 def _seed(seed: int, conversation: str) -> int:
     return int.from_bytes(sha256(f"{seed} {conversation}".encode()).digest()[:4], "big")
+
+
+def write_corpus_replies(
+    model: str,
+    out: Path,
+    *,
+    corpus: str,
+    split: str = "train",
+    root: Path | None = None,
+    limit: int | None = None,
+    alpha: str = TABLE,
+    decoding: str = "sample",
+    seed: int = 0,
+    device: str = "cpu",
+    watch: Watch = unwatched,
+) -> Annotated:
+    """Let a generator by its name answer every context of a corpus; a run that was killed goes on where it stopped."""
+    # Whatever can be wrong is found before the long part begins.
+    settings, alphas = decoding_named(decoding), alpha_table(alpha)
+    check_annotation_path(out)
+    corpus_named(corpus)
+    generator = load_generator(model, device)
+    stream = contexts(corpus, split, root)
+    if limit is not None:
+        stream = islice(stream, limit)
+    asked = {
+        "corpus": corpus, "split": split, "add": "response", "model": model, "alpha": alpha, "decoding": decoding,
+        "seed": seed, "limit": limit, "allears": __version__,
+    }  # fmt: skip
+    write = WriteResponses(generator, model, settings=settings, alphas=alphas, seed=seed)
+    done = annotate_to(out, watch(stream, "writing replies", limit), write, asked, at_once=AT_ONCE)
+    if not done.conversations:
+        raise AllearsError(f"in the {split} split of {corpus} nobody answers another person")
+    return done

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from allears.errors import AllearsError
+from allears.errors import AllearsError, needs
 
 
 def load_run(folder: Path, device: str, module: str, *, otherwise: str = "") -> Any:
@@ -14,17 +14,10 @@ def load_run(folder: Path, device: str, module: str, *, otherwise: str = "") -> 
 
     `otherwise` ends the sentence for a light install: what else could be done.
     """
-    try:
+    with needs(f"{folder}: a training run", otherwise=otherwise):
         import torch
 
         saved = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f"{folder}: a training run needs {error.name}, which is not installed; "
-            f'run pip install "allears[train]"{otherwise}'
-        ) from error
     try:
         known = torch.device(device)
     except RuntimeError:

@@ -65,6 +65,10 @@ class BuildReport:
     def total(self) -> int:
         return sum(self.conversations.values())
 
+    def to_dict(self) -> dict[str, Any]:
+        rules = [rule.to_dict() for rule in self.rules]
+        return {"conversations": self.conversations, "lines": dict(self.lines), "rules": rules}
+
 
 def build(options: Options, on_progress: OnProgress = silent) -> BuildReport:
     """Build the corpus `options` ask for. Interrupted, the same call goes on after the last finished file."""

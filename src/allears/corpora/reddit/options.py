@@ -73,3 +73,10 @@ class Options:
             raise AllearsError(
                 "without --submissions every conversation is an orphan; give the posts, or add --orphans keep"
             )
+
+
+def subreddit_names(text: str) -> tuple[str, ...]:
+    """`happy, r/offmychest` → ("happy", "offmychest")."""
+    return tuple(
+        name.strip().removeprefix("/").removeprefix("r/") for name in text.split(",") if name.strip()
+    )

@@ -16,15 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.corpora.heads import Head
+from allears.corpora.heads import head as head_named
 from allears.corpora.plots import GRID, QUIET, SEEKER, SUPPORTER, check_picture_path
 from allears.errors import AllearsError
+from allears.evaluation.emotion_vectors import emotion_vectors
 from allears.evaluation.picture import picture, picture_style, write_picture
 from allears.labels import ED_EMOTIONS, POLARITY_OF
-from allears.models.reader.loading import ClassifierModel, ReadingModel
+from allears.models.reader.loading import ClassifierModel, ReadingModel, load_reading_model
 from allears.models.reader.sentence_encoder import SentenceEncoder
+from allears.runtime.runs import is_kind
 from allears.text.reading import Reading
 
 Values = npt.NDArray[np.float64]
+GENERATOR = "generator"  # what its run's card calls it; asked without torch
 _COLOURS = {"positive": SUPPORTER, "negative": SEEKER}
 
 
@@ -66,6 +70,34 @@ def emotion_map(vectors: npt.ArrayLike) -> EmotionMap:
         _same_polarity(_cosines(centred)),
         _same_polarity(-np.linalg.norm(points[:, None] - points[None], axis=-1)),
     )
+
+
+def load_vectors(
+    model: str | None,
+    encoder: str | None,
+    *,
+    head: str,
+    split: str = "valid",
+    root: Path | None = None,
+    device: str = "cpu",
+) -> Values:
+    """The emotions' vectors of a reader or a generator by its name, or under a sentence encoder."""
+    chosen = head_named(head)
+    if chosen.labels != ED_EMOTIONS:
+        raise AllearsError(
+            f"the map is of the 32 emotions of EmpatheticDialogues; the head {head} gives others"
+        )
+    if (model is None) == (encoder is None):
+        raise AllearsError("name either a model (a reader's run folder, or fasttext) or an --encoder")
+    if model is None:
+        from allears.models.reader.sentence_loading import load_sentence_encoder
+
+        return mean_vectors(load_sentence_encoder(str(encoder), device), chosen.read(split, root))
+    if is_kind(model, GENERATOR):
+        from allears.models.generation.loading import load_generator
+
+        return emotion_vectors(load_generator(model, device))
+    return classifier_vectors(load_reading_model(model, chosen, root, device=device), chosen)
 
 
 def classifier_vectors(model: ReadingModel, head: Head) -> Values:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from allears.corpora.heads import Head
+from allears.corpora.heads import head as head_named
 from allears.corpora.plots import GRID, STACK, check_picture_path
+from allears.errors import AllearsError
 from allears.evaluation.picture import picture, picture_style, write_picture
-from allears.evaluation.understanding import UnderstandingReport
+from allears.evaluation.setting import EvaluationSetting
+from allears.evaluation.understanding import PAST, UnderstandingReport, evaluate_understanding
 from allears.metrics.classification import top_hits
+from allears.models.reader.loading import load_reading_model
 from allears.runtime.classifier import Probabilities
 from allears.text.reading import Reading
 
@@ -28,6 +33,36 @@ class FrequencyModel:
 
     def probabilities(self, head: Head, readings: Sequence[Reading]) -> Probabilities:
         return np.tile(self.shares, (len(readings), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyCurves:
+    """Each model's accuracies, and how many turns they are about."""
+
+    head: Head
+    curves: dict[str, tuple[float, ...]]
+    examples: int
+
+
+def strategy_curves(
+    models: Sequence[str], corpus: str, setting: EvaluationSetting, *, past: str = "gold"
+) -> StrategyCurves:
+    """Of readers by their names, and of `frequency`, on a corpus with strategies."""
+    if past not in PAST:
+        raise AllearsError(f"--past takes {' or '.join(PAST)}; got {past!r}")
+    head, root = head_named("strategy"), setting.root
+    readers = {
+        name: FrequencyModel(head, head.read("train", root, corpus=corpus))
+        if name == FREQUENCY
+        else load_reading_model(name, head, root, corpus=corpus, device=setting.device)
+        for name in dict.fromkeys(models)
+    }
+    readings = head.read(setting.split, root, corpus=corpus)
+    curves = {
+        name: top_n_curve(evaluate_understanding(reader, head, readings, past=past, watch=setting.watch))
+        for name, reader in readers.items()
+    }
+    return StrategyCurves(head, curves, len(readings))
 
 
 def top_n_curve(report: UnderstandingReport) -> tuple[float, ...]:

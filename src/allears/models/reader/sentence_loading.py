@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from allears.errors import AllearsError
+from allears.errors import AllearsError, needs
 from allears.models.reader.sentence_encoder import (
     VECTOR_FILES,
     OnnxSentences,
     SentenceEncoder,
     TokenEncoder,
     WordAverage,
+    similarity_by,
 )
+from allears.personas.memory import Similarity
 
 
 def load_sentence_encoder(name: str | Path, device: str = "cpu") -> SentenceEncoder:
@@ -21,15 +23,9 @@ def load_sentence_encoder(name: str | Path, device: str = "cpu") -> SentenceEnco
         return WordAverage(path)
     if (path / "bundle.json").is_file():
         return OnnxSentences(path)
-    try:
+    otherwise = ", or name an exported bundle or a file of word vectors"
+    with needs(f"{name}: an encoder", otherwise=otherwise):
         from allears.models.reader.torch_sentences import TorchSentences
-    except ModuleNotFoundError as error:
-        if error.name and error.name.startswith("allears"):  # our own fault, not a missing install
-            raise
-        raise AllearsError(
-            f'{name}: an encoder needs {error.name}, which is not installed; run pip install "allears[train]", '
-            "or name an exported bundle or a file of word vectors"
-        ) from error
     return TorchSentences(name, device)
 
 
@@ -39,3 +35,8 @@ def load_token_encoder(name: str | Path, device: str = "cpu") -> TokenEncoder:
     if isinstance(encoder, WordAverage):
         raise AllearsError(f"{name}: word vectors do not know their sentence; name an encoder or a bundle")
     return encoder  # type: ignore[return-value]
+
+
+def load_similarity(name: str | None, device: str = "cpu") -> Similarity | None:
+    """How alike two sentences are by an encoder; None, which compares words alone, without one."""
+    return None if name is None else similarity_by(load_sentence_encoder(name, device))
