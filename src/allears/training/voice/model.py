@@ -6,7 +6,7 @@ W x  becomes  W x + (alpha / rank) B A x        for every linear layer of the bo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
+from allears.models.generation.causal_model import with_adapters
 from allears.models.language_models import load_language_model
 from allears.nn.weights import write_text
 from allears.runtime.runs import MODEL_FILE, best, saved_card
@@ -38,16 +39,9 @@ class VoiceModel(nn.Module):
     """`base` with adapters in it. Its state is the adapter alone: the base is never written."""
 
     def __init__(self, base: Any, *, rank: int, alpha: int, dropout: float):
-        from peft import LoraConfig, get_peft_model
-
         super().__init__()
-        if rank < 1:
-            raise AllearsError(f"recipe: model.rank must be at least 1, got {rank}")
-        config = LoraConfig(
-            r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules="all-linear", task_type="CAUSAL_LM"
-        )
         half = torch.bfloat16 if torch.cuda.is_available() else torch.float32
-        self.base: Any = get_peft_model(base.to(half), config)
+        self.base: Any = with_adapters(base.to(half), rank=rank, alpha=alpha, dropout=dropout)
 
     def log_probabilities(self, ids: Tensor, learn: Tensor) -> tuple[Tensor, Tensor]:
         """log P of every token of ids [B, T] where `learn` [B, T] is set, given those before it; and each one's row.
@@ -112,9 +106,3 @@ def load_adapter(folder: Path | str, model: VoiceModel) -> None:
     if not path.is_file():
         raise AllearsError(f"{path}: no such file; give the folder of a finished voice")
     model.load_state_dict(load_file(path))
-
-
-def padded(rows: Sequence[Sequence[int]], device: torch.device | str, fill: int = 0) -> Tensor:
-    """[B, longest] with `fill` on the right."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=device)

@@ -9,6 +9,7 @@ where the conversation `id` is one of the corpus and `turn` (from 1) the place o
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,14 @@ from allears.corpora.files import CorpusError, Source, raise_bad
 from allears.corpora.json_files import Record, field, json_lines, text_field
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
+from allears.models.generation.causal_model import padded
 from allears.models.language_models import load_chat_tokenizer
 from allears.runtime.talk_layout import END, Segment, prompt_text, reply_text
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse
 from allears.training.voice.dataset import Row, TalkRows
 from allears.training.voice.drafts import known_before
-from allears.training.voice.model import padded, save
+from allears.training.voice.model import save
 from allears.training.voice.task import VoiceData, VoiceOptions, card_of, start_model
 from allears.training.workers import Workers
 
@@ -70,7 +72,7 @@ class PreferenceTask:
         self.held, self.kept = order[:held].tolist(), order[held:].tolist()
         self.model = start_model(self.options)
         self.reference = self._reference()
-        self.data_fingerprint = str(len(self.pairs))
+        self.data_fingerprint = hashlib.sha256(repr(self.pairs).encode()).hexdigest()[:16]
 
     def _rows(self, pair: Record, talk: Conversation) -> tuple[Row, Row]:
         before = Segment(prompt_text(talk.turns[: pair["turn"] - 1], known_before(talk)))
@@ -139,7 +141,8 @@ class PreferenceTask:
     def _sums(self, places: list[int], device: Any) -> tuple[Tensor, Tensor, Tensor]:
         """log P of the better and of the worse reply of each pair, and the better one's loss per token."""
         rows = [self.pairs[place][side] for side in (0, 1) for place in places]
-        ids, learn = padded([row[0] for row in rows], device), padded([row[1] for row in rows], device)
+        ids, _ = padded([row[0] for row in rows], device)
+        learn, _ = padded([row[1] for row in rows], device)
         found, owner = self.model.log_probabilities(ids, learn.bool())
         sums = torch.zeros(len(rows), device=found.device).index_add(0, owner, found)
         count = len(places)

@@ -16,11 +16,12 @@ from torch import Tensor
 
 from allears.corpora import read
 from allears.errors import AllearsError
+from allears.models.generation.causal_model import padded
 from allears.models.language_models import load_chat_tokenizer
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
 from allears.training.voice.dataset import Row, TalkRows, fingerprint
-from allears.training.voice.model import VoiceCard, VoiceModel, build, load_adapter, padded, save
+from allears.training.voice.model import VoiceCard, VoiceModel, build, load_adapter, save
 from allears.training.workers import Workers
 
 
@@ -99,7 +100,8 @@ class VoiceTask:
 
     @staticmethod
     def _log_probabilities(model: VoiceModel, rows: list[Row], device: Any) -> Tensor:
-        ids, learn = padded([row[0] for row in rows], device), padded([row[1] for row in rows], device)
+        ids, _ = padded([row[0] for row in rows], device)
+        learn, _ = padded([row[1] for row in rows], device)
         return model.log_probabilities(ids, learn.bool())[0]
 
 
