@@ -93,8 +93,11 @@ class CausalModel(nn.Module):
         return {name: value for name, value in self.named_parameters() if value.requires_grad}
 
 
-def with_adapters(base: Any, *, rank: int, alpha: int, dropout: float) -> Any:
-    """Every linear layer of the body gets an adapter; nothing else of it learns."""
+def with_adapters(base: Any, *, rank: int, alpha: int, dropout: float, first_layer: int = 0) -> Any:
+    """Every linear layer of the body from `first_layer` on gets an adapter; nothing else of it learns.
+
+    Below `first_layer` there is nothing to learn, so the backward pass stops there.
+    """
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
@@ -104,9 +107,28 @@ def with_adapters(base: Any, *, rank: int, alpha: int, dropout: float) -> Any:
     if rank < 1:
         raise AllearsError(f"recipe: model.rank must be at least 1, got {rank}")
     config = LoraConfig(
-        r=rank, lora_alpha=alpha, lora_dropout=dropout, target_modules="all-linear", task_type="CAUSAL_LM"
+        r=rank,
+        lora_alpha=alpha,
+        lora_dropout=dropout,
+        target_modules=_linear_layers(base, first_layer) if first_layer else "all-linear",
+        task_type="CAUSAL_LM",
     )
     return get_peft_model(base, config)
+
+
+def _linear_layers(base: Any, first_layer: int) -> list[str]:
+    """The names of the body's linear layers from block `first_layer` on."""
+    blocks = base.base_model.layers
+    if not 0 <= first_layer < len(blocks):
+        raise AllearsError(
+            f"recipe: model.first_layer must be below {len(blocks)}, the model's layers; got {first_layer}"
+        )
+    wanted = {id(module) for block in blocks[first_layer:] for module in block.modules()}
+    return [
+        name
+        for name, module in base.named_modules()
+        if isinstance(module, nn.Linear) and id(module) in wanted
+    ]
 
 
 class TorchRuntime:

@@ -107,8 +107,7 @@ class PreferenceTask:
         right, margins, nll = 0, [], []
         for start in range(0, len(self.held), self.batch):
             part = self.held[start : start + self.batch]
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                better, worse, loss = self._sums(part, device)
+            better, worse, loss = self._sums(part, device)
             for place, one, other in zip(part, better.tolist(), worse.tolist(), strict=True):
                 first, second = self.reference[place]
                 margins.append((one - first) - (other - second))
@@ -128,10 +127,7 @@ class PreferenceTask:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.model.to(device).eval()
         found: dict[int, tuple[float, float]] = {}
-        with (
-            torch.inference_mode(),
-            torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"),
-        ):
+        with torch.inference_mode():
             for start in range(0, len(self.pairs), self.batch):
                 part = list(range(start, min(start + self.batch, len(self.pairs))))
                 better, worse, _ = self._sums(part, device)

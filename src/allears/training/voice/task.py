@@ -33,6 +33,7 @@ class VoiceData:
     leave_out: tuple[str, ...] = ()  # kinds of conversations that are not learned from
     retold: float = 0.3  # share of conversations shown from the middle on, with what was said before as known
     limit: int = 0  # conversations of each corpus; 0: all
+    valid_limit: int = 0  # conversations to measure on; 0: all
     longest: int = 1024  # tokens of a conversation
 
 
@@ -43,6 +44,8 @@ class VoiceOptions:
     rank: int = 8
     alpha: int = 16
     dropout: float = 0.05
+    first_layer: int = 0  # layers below it get no adapter and cost no backward pass
+    half: bool | None = None  # compute in bfloat16; left out: on a GPU alone
 
 
 class VoiceTask:
@@ -58,7 +61,8 @@ class VoiceTask:
             for talk in sample(list(read(name, "train", root)), self.data.limit, self.seed)
             if talk.labels.get("kind") not in self.data.leave_out
         ]
-        self.valid = sample(list(read(self.data.valid, "valid", root)), self.data.limit, self.seed)
+        held_out = list(read(self.data.valid, "valid", root))
+        self.valid = sample(held_out, self.data.valid_limit or self.data.limit, self.seed)
         if not self.train or not self.valid:
             raise AllearsError("there are no conversations to learn from, or none to measure on")
         tokenizer = load_chat_tokenizer(self.options.base).whole
@@ -90,8 +94,7 @@ class VoiceTask:
         total, count = 0.0, 0
         for start in range(0, len(self.valid), self.batch):
             rows = [self.plain_rows.row(talk, 0) for talk in self.valid[start : start + self.batch]]
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                found = self._log_probabilities(self.model, rows, device)
+            found = self._log_probabilities(self.model, rows, device)
             total, count = total + float(found.detach().double().sum()), count + len(found)
         return {"likelihood": total / count, "ppl": math.exp(-total / count)}
 
@@ -106,11 +109,23 @@ class VoiceTask:
 
 
 def start_model(options: VoiceOptions) -> VoiceModel:
-    model = build(options.base, rank=options.rank, alpha=options.alpha, dropout=options.dropout)
+    model = build(
+        options.base,
+        rank=options.rank,
+        alpha=options.alpha,
+        dropout=options.dropout,
+        first_layer=options.first_layer,
+        half=options.half,
+    )
     if options.start:
         load_adapter(options.start, model)
     return model
 
 
 def card_of(options: VoiceOptions) -> VoiceCard:
-    return VoiceCard(base=Path(options.base).name, rank=options.rank, alpha=options.alpha)
+    return VoiceCard(
+        base=Path(options.base).name,
+        rank=options.rank,
+        alpha=options.alpha,
+        first_layer=options.first_layer,
+    )
