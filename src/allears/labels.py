@@ -13,6 +13,7 @@ __all__ = [
     "GO_EMOTIONS",
     "INTENTS",
     "LEVELS",
+    "MARKS",
     "MECHANISMS",
     "NEGATIVE",
     "POLARITIES",
@@ -91,6 +92,9 @@ POLARITY_OF = MappingProxyType(
 
 # How strongly a response shows one of EPITOME's mechanisms.
 LEVELS = ("0", "1", "2")
+
+# How well a reply fits its place, as blind readers mark it.
+MARKS = ("good", "plain", "off")
 
 # What the crisis screen looks for.
 RISKS = ("none", "suicide", "self-harm", "abuse", "harm-to-others")

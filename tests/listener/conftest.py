@@ -1,4 +1,4 @@
-"""A listener with a tiny bundle and a pool of a few replies."""
+"""A listener with a tiny bundle and a few replies to choose from."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from allears.training.export.bundle import export_with_reader
 from tiny_models import tiny_selector
 
 REPLIES = [
-    ("Hello. What would you like to talk about?", "Others", "opening"),
-    ("What happened?", "Question", "exploration"),
-    ("How long has it been like that?", "Question", "exploration"),
-    ("Your dog was your friend.", "Reflection of feelings", "comforting"),
-    ("You are allowed to be sad.", "Affirmation and Reassurance", "comforting"),
-    ("Would it help to write it down?", "Providing Suggestions", "action"),
-    ("That is great news!", "Affirmation and Reassurance", "comforting"),
-    ("Who else knows about it?", "Question", "exploration"),
-    ("It makes sense that you feel this way.", "Affirmation and Reassurance", "comforting"),
-    ("Take care, and come back whenever you like.", "Others", "ending"),
-    ("I have been a human for forty years, so I know how it feels.", "Others", "exploration"),
+    ("Hello. What would you like to talk about?", "Others"),
+    ("What happened?", "Question"),
+    ("How long has it been like that?", "Question"),
+    ("Your dog was your friend.", "Reflection of feelings"),
+    ("You are allowed to be sad.", "Affirmation and Reassurance"),
+    ("Would it help to write it down?", "Providing Suggestions"),
+    ("That is great news!", "Affirmation and Reassurance"),
+    ("Who else knows about it?", "Question"),
+    ("It makes sense that you feel this way.", "Affirmation and Reassurance"),
+    ("Take care, and come back whenever you like.", "Others"),
+    ("I have been a human for forty years, so I know how it feels.", "Others"),
 ]
 
 
@@ -53,6 +53,6 @@ def tiny_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def listener(tiny_bundle: Path) -> Listener:
     pool = tiny_bundle.parent / "pool.jsonl"
-    rows = [{"text": text, "strategy": strategy, "stage": stage} for text, strategy, stage in REPLIES]
+    rows = [{"text": text, "strategy": strategy} for text, strategy in REPLIES]
     pool.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     return Listener.from_bundle(tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache")

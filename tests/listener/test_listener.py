@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
+from allears.conversation import Conversation, Persona, PersonaSentence, Role
 from allears.errors import AllearsError
-from allears.listener.contract import Reply, Request
+from allears.listener.contract import Reply
 from allears.listener.listener import Listener
-from allears.listener.pool import Line, open_index
-from allears.listener.proposers import PoolProposer
 from allears.listener.turn_state import LONGEST_MESSAGE
-from allears.runtime.selector import Query
 
 
 def test_a_reply_comes_with_its_reasons_and_the_conversation_after_it(listener: Listener):
@@ -33,7 +30,7 @@ def test_a_reply_comes_with_its_reasons_and_the_conversation_after_it(listener: 
         (i.adjusted for i in why.candidates), reverse=True
     )
     assert why.strategy == reply.conversation.turns[-1].strategy
-    assert set(why.milliseconds) == {"screen", "read", "remember", "encode", "propose", "rank", "review"}
+    assert set(why.milliseconds) == {"screen", "read", "remember", "encode", "find", "rank", "review"}
     json.dumps(why.to_dict())
 
 
@@ -77,24 +74,6 @@ def test_in_a_crowd_every_score_is_the_one_of_being_alone(listener: Listener):
         assert all(one.proposal == other.proposal for one, other in pairs)
         scores = [[item.score for item in each.why.candidates] for each in (reply, alone)]
         assert scores[0] == pytest.approx(scores[1], rel=1e-5)
-
-
-def test_replies_added_to_the_pool_are_proposed_under_their_own_words(listener: Listener, tmp_path: Path):
-    lines = [Line("What happened?"), Line("Who else knows?")]
-    index = open_index(lines, listener.selector, folder=tmp_path)
-    proposer = PoolProposer(index)
-    encoded = listener.selector.encode_queries([Query((Turn(Role.SEEKER, "hello"),))])
-    request = Request((), Persona(), (), (), "opening", 0, encoded)
-    assert {each.text for each in proposer.propose(request).proposals} == {
-        "What happened?",
-        "Who else knows?",
-    }
-    index.remove([0])
-    index.add(["That is great news!"])
-    assert {each.text for each in proposer.propose(request).proposals} == {
-        "Who else knows?",
-        "That is great news!",
-    }
 
 
 def test_danger_is_answered_with_a_fixed_text_and_stays_on(listener: Listener):
@@ -188,13 +167,13 @@ def test_any_text_has_an_answer(listener: Listener, message: str):
     assert listener.respond(message).text
 
 
-def test_the_pool_is_only_encoded_once(
+def test_the_cards_are_only_encoded_once(
     listener: Listener, tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from allears.runtime.onnx_selector import OnnxSelector
 
     monkeypatch.setattr(
-        OnnxSelector, "encode_responses", lambda *_: pytest.fail("the pool was encoded again")
+        OnnxSelector, "encode_responses", lambda *_: pytest.fail("the cards were encoded again")
     )
     pool = tiny_bundle.parent / "pool.jsonl"
     Listener.from_bundle(tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache")

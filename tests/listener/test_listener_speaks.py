@@ -1,9 +1,9 @@
-"""A voice beside the pool: what it is asked, what of it may be said, and what happens when it fails."""
+"""A voice that writes: what it is asked, which draft is said, and what happens when it fails."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,24 @@ from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
-from allears.listener.contract import OCCASION, PLAIN, REFLECTION, TURN_OF_TALK, Request, Wish
+from allears.listener.contract import Wish
 from allears.listener.listener import Listener
-from allears.listener.speaking import cannot_be_said, chosen_strategies, whole_sentences
-from allears.listener.voices import SMALL_ALPHAS, Voice
-from allears.runtime.generator import Generated, Prompt
+from allears.listener.voices import Voice
+from allears.listener.writing import Fit, Writer, cannot_be_said, known_before, whole_sentences
+from allears.runtime.generator import Generated, Likelihood, Prompt
+from allears.runtime.talk_layout import split_reply
+
+Answer = Callable[[Prompt, int], str]
 
 
 class Scripted:
-    """A generator that notes what it is asked, and says what it is told to say."""
+    """A generator that notes what it is asked, and says what it is told to say to the nth call."""
 
     has_branches = True
 
-    def __init__(self, answer: Callable[[Prompt, int], str]):
+    def __init__(self, answer: Answer):
         self.answer = answer
-        self.calls: list[tuple[list[Prompt], list[int], AlphaTable | None]] = []
+        self.calls: list[tuple[Prompt, Settings, int, AlphaTable | None]] = []
 
     def generate(
         self,
@@ -39,143 +42,151 @@ class Scripted:
         count: int = 1,
         alphas: AlphaTable | None = None,
     ) -> list[list[Generated]]:
-        self.calls.append((list(prompts), list(seed), alphas))
-        return [
-            [Generated(self.answer(prompt, place), prompt.strategy or "", -1.0)]
-            for place, prompt in enumerate(prompts)
-        ]
+        found = []
+        for prompt, each in zip(prompts, seed, strict=True):
+            self.calls.append((prompt, settings, each, alphas))
+            found.append([Generated(self.answer(prompt, len(self.calls) - 1), prompt.strategy or "", -1.0)])
+        return found
 
-    def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Any]:
-        raise NotImplementedError
+    def log_likelihood(self, prompts: Sequence[Prompt], responses: Sequence[str]) -> list[Likelihood]:
+        return [Likelihood(-1.0, 1) for _ in prompts]
 
 
-def speaking(
-    listener: Listener, answer: Callable[[Prompt, int], str], count: int = 3
-) -> tuple[Listener, Scripted]:
+class Streaming(Scripted):
+    """It also gives its words one by one."""
+
+    def stream(self, prompt: Prompt, settings: Settings, seed: int) -> Iterator[str]:
+        for word in self.answer(prompt, 0).split(" "):
+            yield word + " "
+
+    def split(self, written: str) -> tuple[str, str]:
+        return split_reply(written)
+
+
+class Likes:
+    """A scorer that likes replies with a word in them."""
+
+    def __init__(self, word: str):
+        self.word = word
+
+    def score(self, turns: Sequence[Turn], persona: Sequence[str], replies: Sequence[str]) -> list[Fit]:
+        return [Fit(0.9, 0.0) if self.word in reply else Fit(0.2, 0.5) for reply in replies]
+
+
+def speaking(listener: Listener, answer: Answer, drafts: int = 1) -> tuple[Listener, Scripted]:
     generator = Scripted(answer)
-    return listener.with_voice(Voice("scripted", generator, count)), generator
-
-
-def request(*texts: str, **changes: Any) -> Request:
-    turns = tuple(
-        Turn(Role.SUPPORTER if place % 2 else Role.SEEKER, text) for place, text in enumerate(texts)
-    )
-    chances = {"Question": 0.5, "Self-disclosure": 0.3, "Information": 0.2, "Others": 0.05}
-    given = Request(turns, Persona(), (), tuple(chances.items()), "exploration", 0)
-    return replace(given, **changes)
-
-
-def proposals(reply: Any) -> list[str]:
-    return [item.proposal.text for item in reply.why.candidates if item.proposal.source == "scripted"]
+    return listener.with_voice(Voice("scripted", generator, drafts)), generator
 
 
 # --- asking
 
 
-def test_one_call_asks_for_all_proposals_of_a_turn(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: f"Your dog was so {'very ' * place}glad.")
+def test_the_voice_reads_the_conversation_and_its_reply_is_said(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: "Your dog is lost. Where did you see him last?")
     reply = mine.respond("my dog is lost")
-    ((prompts, seeds, alphas),) = generator.calls
-    assert len(prompts) == 3
-    assert {prompt.turns for prompt in prompts} == {(Turn(Role.SEEKER, "my dog is lost"),)}
-    assert all(prompt.strategy in STRATEGIES for prompt in prompts)
-    assert len(set(seeds)) == 3
+    assert reply.text == "Your dog is lost. Where did you see him last?"
+    ((prompt, _, _, alphas),) = generator.calls
+    assert prompt.turns == (Turn(Role.SEEKER, "my dog is lost"),)
+    assert prompt.strategy is None  # it chooses for itself
     assert alphas is None
-    assert reply.why.voice == "scripted"
+    assert (reply.why.voice, reply.why.candidates[0].proposal.source) == ("scripted", "scripted")
     assert "write" in reply.why.milliseconds
+    assert "rank" not in reply.why.milliseconds
     json.dumps(reply.why.to_dict())
 
 
-def test_what_it_wrote_is_ranked_with_the_rest_and_says_who_proposed_it(listener: Listener):
-    texts = ["Your cat is glad to be so sad.", "So your friend was so sad.", "The house is great news."]
-    mine, _ = speaking(listener, lambda prompt, place: texts[place])
-    reply = mine.respond("my cat is sad")
-    assert proposals(reply)
-    assert set(proposals(reply)) <= set(texts)  # only the best ten of all are shown
-    sources = {item.proposal.source for item in reply.why.candidates}
-    assert {"pool", "scripted"} <= sources
-    scores = [item.adjusted for item in reply.why.candidates]
-    assert scores == sorted(scores, reverse=True)
-    chosen = next(item for item in reply.why.candidates if item.proposal.source == "scripted")
-    assert chosen.proposal.strategy in STRATEGIES
+def test_what_is_known_from_before_is_told_to_the_voice_and_what_it_reads_is_not(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: "So sad, so sad to hear.")
+    earlier = PersonaSentence("I have a dog.")
+    before = listener.respond("I live in a boat with my mother.").conversation
+    said = before.personas["seeker"].sentences if "seeker" in before.personas else ()
+    before = replace(before, personas={"seeker": Persona((earlier, *said))})
+    mine.respond("hello again", before)
+    assert generator.calls[0][0].persona == ("I have a dog.",)
 
 
-def test_a_reply_of_the_voice_can_be_said(listener: Listener):
-    mine, _ = speaking(listener, lambda prompt, place: "Your cat is lost and you are sad about it.", count=1)
-    mine.weights = replace(mine.weights, score=0.0, strategy=0.0, stage=9.0, mentioned=5.0)
-    reply = mine.respond("my cat is lost and i am sad")
-    assert reply.why.candidates[0].proposal.source == "scripted"
-    assert reply.text == "Your cat is lost and you are sad about it."
-    assert reply.conversation.turns[-1].strategy == reply.why.strategy
+def test_what_was_said_long_ago_is_told_again():
+    turns = tuple(Turn(Role.SUPPORTER if place % 2 else Role.SEEKER, "text") for place in range(21))
+    persona = Persona((PersonaSentence("old", "turn 3"), PersonaSentence("new", "turn 19")))
+    assert known_before(persona, turns) == ("old",)
 
 
-def test_what_is_known_from_before_is_the_persona(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "So sad, so sad.")
-    known = PersonaSentence("I have a dog.", source="turn 1")
-    before = replace(listener.respond("hello").conversation, personas={"seeker": Persona((known,))})
-    mine.respond("I am a baker and I live in a boat.", before)
-    assert generator.calls[0][0][0].persona == ("I have a dog.",)
-
-
-def test_the_strategies_asked_for_are_the_likely_ones_and_never_a_life_of_its_own():
-    assert chosen_strategies(request("hi"), 3) == ["Question", "Information", "Question"]
-    assert chosen_strategies(request("hi"), 1) == ["Question"]
-    assert chosen_strategies(request("hi", strategies=()), 2) == [None, None]
-    retold = request("hi", strategies=(("Restatement or Paraphrasing", 0.6), ("Others", 0.4)))
-    assert chosen_strategies(retold, 1) == ["Others"]
-    wished = request("hi", wish=Wish("Others"))
-    assert chosen_strategies(wished, 2) == ["Others", "Others"]
-
-
-def test_a_voice_that_asks_badly_is_asked_for_few_questions_and_last():
-    assert chosen_strategies(request("hi"), 3, questions=1) == ["Information", "Information", "Question"]
-    assert chosen_strategies(request("hi"), 2, questions=0) == ["Information", "Information"]
-    only = request("hi", strategies=(("Question", 1.0),))
-    assert chosen_strategies(only, 2, questions=1) == ["Question", "Question"]  # there is nothing else
-    statements = request("hi", strategies=(("Others", 1.0),))
-    assert chosen_strategies(statements, 2, questions=1) == ["Others", "Others"]
+def test_the_listeners_own_persona_is_told_to_the_voice(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: "Your garden is so sad.")
+    before = replace(
+        listener.respond("hello").conversation,
+        personas={"supporter": Persona((PersonaSentence("I am a cook."),))},
+    )
+    mine.respond("my garden is sad", before)
+    assert generator.calls[0][0].own_persona == ("I am a cook.",)
 
 
 def test_a_wish_reaches_the_voice(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Your cat is great news!")
+    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!")
     assert mine.takes_alpha
-    mine.respond("my cat is sad", wish=Wish("Information", alpha=2.0))
-    prompts, _, alphas = generator.calls[0]
-    assert [prompt.strategy for prompt in prompts] == ["Information"] * 3
+    reply = mine.respond("my cat is sad", wish=Wish("Information", alpha=2.0))
+    prompt, _, _, alphas = generator.calls[0]
+    assert prompt.strategy == "Information"
     assert alphas is not None
     assert set(alphas.by_strategy.values()) == {2.0}
+    assert reply.why.strategy == "Information"
 
 
 def test_an_alpha_out_of_range_is_one_sentence(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Your cat is great news!")
+    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!")
     with pytest.raises(AllearsError, match=r"is 9.* it must lie between 0 and 5"):
         mine.respond("my cat is sad", wish=Wish(alpha=9.0))
     assert generator.calls == []
-    assert listener.respond("my cat is sad", wish=Wish(alpha=9.0)).text  # nobody here has one
 
 
-def test_the_same_turn_and_seed_ask_the_same_and_the_next_turn_something_else(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Your cat is great news!")
+def test_the_same_turn_and_seed_ask_the_same_and_another_answer_is_drawn_more_freely(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: f"Your cat is great news! Yes {'so ' * call}")
     first = mine.respond("my cat is sad", seed=3)
     mine.respond("my cat is sad", seed=3)
-    mine.respond("my cat is sad", seed=4)
+    mine.respond("my cat is sad", seed=0)
     mine.respond("my cat is sad", first.conversation, seed=3)
-    seeds = [call[1] for call in generator.calls]
+    seeds = [call[2] for call in generator.calls]
+    warmth = [call[1].temperature for call in generator.calls]
     assert seeds[0] == seeds[1]
-    assert seeds[0] != seeds[2]
-    assert seeds[0] != seeds[3]
+    assert len({seeds[0], seeds[2], seeds[3]}) == 3
+    assert warmth[0] > warmth[2]
 
 
 def test_several_people_at_once_hear_what_each_would_alone(listener: Listener):
-    mine, _ = speaking(
-        listener, lambda prompt, place: f"So, {prompt.turns[-1].text}? Tell me {'more ' * place}now."
-    )
+    mine, _ = speaking(listener, lambda prompt, call: f"So, {prompt.turns[-1].text}? Tell me more.")
     messages = ["my dog is lost", "my job is great", "I want to kill myself"]
     together = mine.respond_many(messages, [None] * 3, seeds=[1, 2, 3])
     for place, message in enumerate(messages):
-        alone = mine.respond(message, seed=place + 1)
-        assert alone.text == together[place].text
-        assert alone.why.candidates == together[place].why.candidates
+        assert mine.respond(message, seed=place + 1).text == together[place].text
+
+
+# --- choosing among drafts
+
+
+def test_without_a_scorer_one_draft_that_can_be_said_is_enough(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!", drafts=3)
+    mine.respond("my cat is sad")
+    assert len(generator.calls) == 1
+
+
+def test_a_draft_that_the_scorer_doubts_is_written_again_with_another_strategy(listener: Listener):
+    texts = ["That is bad.", "Your cat is dear to you.", "Never reached."]
+    mine, generator = speaking(listener, lambda prompt, call: texts[call], drafts=3)
+    mine.writer.scorer = Likes("cat")
+    reply = mine.respond("my cat is sad")
+    assert reply.text == texts[1]
+    assert [item.proposal.text for item in reply.why.candidates] == [texts[1], texts[0]]
+    first, second = (call[0].strategy for call in generator.calls)
+    assert first is None
+    assert second in STRATEGIES
+
+
+def test_where_all_are_doubtful_the_best_is_said(listener: Listener):
+    texts = ["That is bad.", "That is sad.", "That is great."]
+    mine, generator = speaking(listener, lambda prompt, call: texts[call], drafts=2)
+    mine.writer.scorer = Likes("nothing")
+    assert mine.respond("my cat is sad").text == texts[0]
+    assert len(generator.calls) == 2
 
 
 # --- what may not be said
@@ -184,139 +195,124 @@ def test_several_people_at_once_hear_what_each_would_alone(listener: Listener):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "broken off"),
-        ("Oh no.", "too short"),
+        ("", "nothing"),
+        ("...", "nothing"),
         ("You can do it again and you can do it again.", "goes round in circles"),
-        ("My dog ran away from the garden on Monday.", "an echo"),
+        ("A dog or a dog.", "goes round in circles"),
+        ("We are here.", "said before"),
         ("It sounds like you have clinical depression.", "diagnos"),
         ("I am a real person, so I know.", "human"),
-        ("What do you miss most about your dog?", ""),
+        ("Oh no, no. What do you miss most about your dog?", ""),
     ],
 )
 def test_what_nobody_has_read_is_looked_at_first(text: str, reason: str):
-    asked = request("my dog ran away from the garden on monday and i cannot find him")
-    found = cannot_be_said(text, asked)
+    turns = (Turn(Role.SEEKER, "hi"), Turn(Role.SUPPORTER, "we are here!"), Turn(Role.SEEKER, "ok"))
+    found = cannot_be_said(text, turns)
     assert reason in found
     assert bool(found) == bool(reason)
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "cut", "said"),
     [
-        ("That is hard. I hope you", "That is hard."),
-        ("I hope you", ""),
-        ('He said "no." What then?', 'He said "no." What then?'),
-        ("So sad! So very sad…", "So sad! So very sad…"),
-        ("It costs 3.50 and that is", ""),
+        ("That is hard. I hope you", True, "That is hard."),
+        ("I hope you", True, ""),
+        ('He said "no." What then?', True, 'He said "no." What then?'),
+        ("It costs 3.50 and that is", True, ""),
+        ("That is hard. I hope you sleep well", False, "That is hard. I hope you sleep well."),
+        ("That is hard. how long has it been", False, "That is hard. how long has it been?"),
+        ("Would you like to tell me more,", False, "Would you like to tell me more?"),
+        ("What a week", False, "What a week."),
+        ("", False, ""),
     ],
 )
-def test_a_sentence_that_was_broken_off_is_left_out(written: str, said: str):
-    assert whole_sentences(Generated(written, "Others", -1.0, cut=True)) == said
+def test_a_reply_ends_with_a_whole_sentence(written: str, cut: bool, said: str):
+    assert whole_sentences(Generated(written, "Others", -1.0, cut=cut)) == said
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("That is hard. I hope you sleep well", "That is hard. I hope you sleep well."),
-        ("That is hard. how long has it been", "That is hard. how long has it been?"),
-        ("Would you like to tell me more,", "Would you like to tell me more?"),
-        ("What a week", "What a week."),
-        ("What happened?", "What happened?"),
-        ("", ""),
-    ],
-)
-def test_a_sentence_that_ended_without_a_mark_gets_one(written: str, said: str):
-    assert whole_sentences(Generated(written, "Others", -1.0)) == said
-
-
-def test_what_the_review_refuses_is_never_ranked_and_is_told(listener: Listener):
-    bad = "I am a real person, so I know."
-    mine, _ = speaking(listener, lambda prompt, place: bad if place else "Your cat is so very sad.")
+def test_a_refused_draft_is_told_and_another_is_written(listener: Listener):
+    texts = ["I am a real person, so I know.", "Your cat is so very sad."]
+    mine, generator = speaking(listener, lambda prompt, call: texts[call])
     reply = mine.respond("my cat is sad")
-    assert proposals(reply) == ["Your cat is so very sad."]
-    assert any(bad in refused for refused in reply.why.review)
+    assert reply.text == texts[1]
+    assert any(texts[0] in refused for refused in reply.why.review)
+    assert len({call[2] for call in generator.calls}) == 2
 
 
-def test_what_does_not_fit_the_moment_is_never_ranked_and_is_told(listener: Listener):
-    texts = ["Hello, how are you today?", "I have two cats too.", "Your cat is so very sad."]
-    mine, generator = speaking(listener, lambda prompt, place: texts[place])
-    reply = mine.respond("my cat is sad")
-    assert proposals(reply) == ["Your cat is so very sad."]
-    assert [text for text in texts[:2] if any(text in refused for refused in reply.why.review)] == texts[:2]
-    assert len(generator.calls) == 1
-
-
-def test_where_nothing_can_be_said_the_voice_is_asked_once_more_with_other_chances(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Hello, how are you today?")
-    assert proposals(mine.respond("my cat is sad")) == []
-    first, second = (seeds for _, seeds, _ in generator.calls)
-    assert set(first).isdisjoint(second)
-
-
-def test_the_alphas_of_a_voice_are_used_unless_somebody_wishes_for_another(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Your cat is so very sad.")
-    mine.speaker.voice = replace(mine.speaker.voice, alphas=SMALL_ALPHAS)
-    mine.respond("my cat is sad")
-    mine.respond("my cat is sad", wish=Wish(alpha=0.5))
-    used = [alphas for _, _, alphas in generator.calls]
-    assert used[0] is SMALL_ALPHAS
-    assert used[1] is not None
-    assert set(used[1].by_strategy.values()) == {0.5}
+def test_where_every_draft_is_refused_a_reply_is_chosen(listener: Listener):
+    mine, _ = speaking(listener, lambda prompt, call: "I am a real person, so I know.")
+    reply = mine.respond("my dog is lost")
+    assert reply.text == listener.respond("my dog is lost").text
+    assert len(reply.why.review) == 3
 
 
 def test_nothing_is_written_for_somebody_in_danger(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, place: "Your cat is great news!")
+    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!")
     assert mine.respond("I want to kill myself").why.kind == "crisis"
     assert generator.calls == []
-
-
-def test_what_was_said_already_is_not_said_again(listener: Listener):
-    mine, _ = speaking(listener, lambda prompt, place: "Your cat is great news!")
-    mine.weights = replace(mine.weights, score=0.0, strategy=0.0, stage=9.0, mentioned=5.0)
-    first = mine.respond("my cat is great news")
-    assert first.text == "Your cat is great news!"
-    assert mine.respond("my cat is great news", first.conversation).text != first.text
 
 
 # --- a voice that fails
 
 
-def test_a_voice_that_fails_costs_the_turn_nothing_but_its_proposals(listener: Listener):
-    def dead(prompt: Prompt, place: int) -> str:
+def test_a_voice_that_fails_leaves_the_word_to_chosen_replies(listener: Listener):
+    def dead(prompt: Prompt, call: int) -> str:
         raise AllearsError("the endpoint does not answer; is it running?")
 
     mine, _ = speaking(listener, dead)
     reply = mine.respond("my dog is lost")
     assert reply.text == listener.respond("my dog is lost").text
     assert reply.why.trouble == "the endpoint does not answer; is it running?"
-    assert proposals(reply) == []
-
-
-def test_without_a_voice_everything_is_as_it_was(listener: Listener, tiny_bundle: Path):
-    assert listener.voice == "retrieval"  # the bundle has none
-    assert not listener.takes_alpha
-    reply = listener.respond("my dog is lost")
-    assert reply.why.voice == "retrieval"
-    assert reply.why.trouble == ""
-    assert "write" not in reply.why.milliseconds
-    assert {item.proposal.source for item in reply.why.candidates} <= {
-        "pool",
-        OCCASION,
-        TURN_OF_TALK,
-        REFLECTION,
-        PLAIN,
-    }
 
 
 def test_another_voice_leaves_the_listener_as_it_was(listener: Listener):
-    mine, _ = speaking(listener, lambda prompt, place: "Your cat is great news!")
-    assert mine.voice == "scripted"
-    assert listener.voice == "retrieval"
+    mine, _ = speaking(listener, lambda prompt, call: "Your cat is great news!")
+    assert (mine.voice, listener.voice) == ("scripted", "chosen")
     assert mine.selector is listener.selector
-    assert mine.proposers is listener.proposers
+
+
+# --- streaming
 
 
 def test_streaming_ends_with_the_reply_of_the_voice(listener: Listener):
-    mine, _ = speaking(listener, lambda prompt, place: "Your cat is great news!")
+    mine, _ = speaking(listener, lambda prompt, call: "Your cat is great news!")
     *pieces, reply = mine.stream("my cat is great", seed=2)
-    assert "".join(pieces).strip() == reply.text == mine.respond("my cat is great", seed=2).text
+    assert "".join(pieces).strip() == reply.text == "Your cat is great news!"
+
+
+def test_one_draft_is_heard_sentence_by_sentence_without_its_strategy(listener: Listener):
+    mine = listener.with_voice(
+        Voice("s", Streaming(lambda prompt, call: "[question] Oh no. It cost 3.50, too. Where is he"))
+    )
+    *pieces, reply = mine.stream("my dog is lost")
+    assert pieces == ["Oh no.", " It cost 3.50, too.", " Where is he?"]
+    assert (reply.text, reply.why.strategy) == ("Oh no. It cost 3.50, too. Where is he?", "Question")
+    assert reply.conversation.turns[-1].text == reply.text
+
+
+def test_a_stream_ends_before_a_sentence_that_may_not_be_said(listener: Listener):
+    mine = listener.with_voice(
+        Voice("s", Streaming(lambda prompt, call: "Oh no. I am a real person, so I know. Bye."))
+    )
+    *pieces, reply = mine.stream("my dog is lost")
+    assert pieces == ["Oh no."]
+    assert reply.text == "Oh no."
+
+
+def test_a_stream_of_nothing_that_may_be_said_becomes_another_reply(listener: Listener):
+    mine = listener.with_voice(Voice("s", Streaming(lambda prompt, call: "I am a real person, so I know.")))
+    *pieces, reply = mine.stream("my dog is lost")
+    assert "".join(pieces).strip() == reply.text
+    assert reply.text == listener.respond("my dog is lost").text
+
+
+def test_several_drafts_are_not_streamed(listener: Listener):
+    assert not Writer(Voice("s", Streaming(lambda prompt, call: ""), drafts=2)).streams
+    assert not Writer(Voice("s", Scripted(lambda prompt, call: ""))).streams
+
+
+def test_choosing_listeners_name_no_voice(listener: Listener, tiny_bundle: Path):
+    assert not listener.takes_alpha
+    reply = listener.respond("my dog is lost")
+    assert (reply.why.voice, reply.why.trouble) == ("chosen", "")
+    assert "write" not in reply.why.milliseconds

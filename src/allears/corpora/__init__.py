@@ -46,6 +46,7 @@ _READERS = {
     "goemotions": "goemotions:GoEmotions",
     "20news": "newsgroups:Newsgroups",
     "talks": "talks:Talks",
+    "marked-replies": "marked:MarkedReplies",
     "risk-cases": "risk_cases:RiskCases",
 }
 _ALIASES = {

@@ -1,4 +1,7 @@
-"""Which of the ranked proposals is said: each once, the wished strategy first, and by the seed among near equals."""
+"""Chooses among replies that were written beforehand: CoBERT makes a short list, the scorer decides.
+
+Where a bundle has no scorer, CoBERT's score decides alone.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,73 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.contract import Proposed, Ranked
+from allears.listener.writing import Scorer
+from allears.runtime.onnx_selector import EncodedQueries, OnnxSelector, StateComparison
 from allears.safety.review import review
 
-
-def without_doubles(proposed: Sequence[Proposed]) -> list[Proposed]:
-    """Each proposal once, where it came first."""
-    seen: set[str] = set()
-    kept = []
-    for part in proposed:
-        new = [place for place, proposal in enumerate(part.proposals) if proposal.text not in seen]
-        seen |= {proposal.text for proposal in part.proposals}
-        if new:
-            kept.append(
-                Proposed(tuple(part.proposals[place] for place in new), part.states, part.chosen[new])
-            )
-    return kept
+SHORT_LIST = 24  # candidates that the scorer reads
+OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
+OWN_WEIGHT = (
+    2.0  # how much fitting the listener's own persona counts on the short list, beside fitting what was said
+)
+NEAR = 0.1  # candidates this close to the best may be another answer
 
 
-def in_order(ranked: list[Ranked], strategy: str, seed: int) -> list[Ranked]:
-    """The order in which they are tried.
+def rank(
+    proposed: Sequence[Proposed],
+    encoded: EncodedQueries,
+    selector: OnnxSelector,
+    scorer: Scorer | None,
+    turns: Sequence[Turn],
+    known: Sequence[str],
+) -> list[Ranked]:
+    """All candidates of a turn that were not said before, the best first."""
+    proposals = [proposal for part in proposed for proposal in part.proposals]
+    compared = selector.compare([StateComparison(encoded, part.states, part.chosen) for part in proposed])
+    scores = np.concatenate(compared, axis=1)
+    worth = scores[:OWN].mean(axis=0)
+    if (
+        len(scores) > OWN
+    ):  # its last query is the one before with the listener's persona: what lies between is that
+        worth = worth + OWN_WEIGHT * (scores[OWN] - scores[OWN - 1])
+    said = {turn.text for turn in turns if turn.speaker is Role.SUPPORTER}
+    order = [
+        place for place in np.argsort(-worth, kind="stable").tolist() if proposals[place].text not in said
+    ]
+    if scorer is None:
+        return [Ranked(proposals[place], float(worth[place]), float(worth[place])) for place in order]
+    short = order[:SHORT_LIST]
+    fits = scorer.score(turns, known, [proposals[place].text for place in short])
+    ranked = [
+        Ranked(
+            proposals[place],
+            float(worth[place]),
+            fit.good - fit.off,
+            (f"good {fit.good:.2f}, off {fit.off:.2f}",),
+        )
+        for place, fit in zip(short, fits, strict=True)
+    ]
+    return sorted(ranked, key=lambda each: -each.adjusted)
 
-    With a wish, replies of that strategy come first; the others stay behind them, should the review refuse those.
-    """
-    first = [item for item in ranked if item.proposal.strategy == strategy] if strategy else []
-    if not first:
-        return _pick(ranked, seed)
-    return [*_pick(first, seed), *(item for item in ranked if item.proposal.strategy != strategy)]
 
-
-def _pick(ranked: list[Ranked], seed: int) -> list[Ranked]:
-    """Seed 0 says the best. Any other draws among those that are nearly as good, always the same for the same seed."""
-    near = [item for item in ranked[:8] if item.adjusted > ranked[0].adjusted - 0.5]
+def another(ranked: Sequence[Ranked], seed: int) -> list[Ranked]:
+    """Seed 0 says the best. Any other draws among those that are nearly as good, the same for the same seed."""
+    near = [item for item in ranked[:8] if item.adjusted > ranked[0].adjusted - NEAR]
     if not seed or len(near) < 2:
-        return ranked
+        return list(ranked)
     chosen = near[int(np.random.default_rng(seed).integers(len(near)))]
     return [chosen, *(item for item in ranked if item is not chosen)]
 
 
 def reviewed(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[str]]:
-    """The proposals from the first that our own review lets through, and what it refused."""
+    """The candidates from the first that our own review lets through, and what it refused."""
     refused: list[str] = []
     for position, item in enumerate(ranked):
         found = review(item.proposal.text)
         if found.ok:
             return list(ranked[position:]), refused
         refused.append(f"{item.proposal.text} ({'; '.join(found.reasons)})")
-    raise AllearsError("every proposed reply was refused by the review; add replies to the pool")
+    raise AllearsError("every reply that was found was refused by the review; add cards with other replies")

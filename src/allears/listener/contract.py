@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from allears.conversation import Conversation, Persona, PersonaSentence, Turn
+from allears.conversation import Conversation, PersonaSentence
 from allears.runtime.selector import CandidateStates, Indices
 
 Likely = tuple[tuple[str, float], ...]
@@ -20,19 +20,17 @@ Likely = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Something that could be said. `source` names who proposed it ("pool", "reflection", a generator's name, ...)."""
+    """Something that could be said. `source` names who proposed it: the cards, or a voice."""
 
     text: str
     source: str
     strategy: str = ""
-    emotions: tuple[str, ...] = ()
-    stage: str = ""
-    likely: float | None = None  # the log-odds that it fits, where who proposed it can tell
+    mood: str = ""  # hard, good or any: what a reply on a card is for
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A proposal after ranking: `score` is CoBERT's, `adjusted` what decided; `notes` say what moved it."""
+    """A proposal after ranking: `adjusted` decided, `notes` say what the scorer read, `score` is CoBERT's (of cards)."""
 
     proposal: Proposal
     score: float
@@ -69,15 +67,14 @@ class Why:
     emotions: Likely = ()
     strategy: str = ""
     strategies: Likely = ()
-    stage: str = ""
     persona: tuple[PersonaUse, ...] = ()
     learned: tuple[PersonaSentence, ...] = ()
     changes: tuple[ShownChange, ...] = ()
     candidates: tuple[Ranked, ...] = ()  # the best ones, in order; the first was said
-    review: tuple[str, ...] = ()  # proposals that our own review refused, and why
+    review: tuple[str, ...] = ()  # drafts and replies that were refused, and why
     seed: int = 0
     milliseconds: Mapping[str, float] = field(default_factory=dict)  # by step
-    voice: str = ""  # who was asked to write beside the pool; "retrieval": nobody
+    voice: str = ""  # who was asked to write; "chosen": nobody
     trouble: str = ""  # why that voice had nothing to say, if something went wrong
     wished: str = ""  # the strategy that the person asked for
     listener_persona: tuple[PersonaUse, ...] = ()  # of the listener's own persona, if it was given one
@@ -99,15 +96,7 @@ class Wish:
 
 
 NO_WISH = Wish()
-POOL = "pool"  # the source of replies that were written beforehand
-SMALL_VOICES = ("default", "smollm2")  # the sources of replies that a small model of ours wrote
-REFLECTION = "reflection"  # the source of replies that say back what the person said
-TO_US = "to us"  # the source of answers to what is said to the listener itself
-OCCASION = "occasion"  # the source of answers that were written for what was told
-TURN_OF_TALK = "turn"  # and of those for what is said in any talk ("I haven't told anybody")
-ANSWERED = "answered"  # the source of answers that were written for a message like this one
-PLAIN = "plain"  # the source of words that fit whatever was said
-IN_CHARACTER = "persona"  # the source of replies in the colours of the listener's own persona
+CARDS = "cards"  # the source of replies that were written beforehand
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,24 +140,3 @@ class Proposed:
     proposals: tuple[Proposal, ...]
     states: CandidateStates
     chosen: Indices
-
-
-class Proposer(Protocol):
-    """Proposes replies: a pool's search, a generator."""
-
-    def propose(self, request: Request) -> Proposed: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a proposer may know."""
-
-    turns: tuple[Turn, ...]
-    persona: Persona
-    emotions: Likely
-    strategies: Likely
-    stage: str
-    seed: int
-    encoded: Any = None  # the ranker's encoding of this one query, so that nobody encodes it twice
-    wish: Wish = NO_WISH
-    listener: tuple[str, ...] = ()  # where `encoded` has it: the persona that the listener itself speaks with

@@ -1,6 +1,6 @@
 """One turn, from the door to the answer. This is the only place that knows the order.
 
-message -> encode -> read -> screen -> remember -> propose -> rank -> review -> reply + why
+message -> encode -> read -> screen -> remember -> write, or choose -> review -> reply + why
 
 The encoder runs over two texts, the conversation and the last message; screening, reading, remembering and ranking
 share them. Nothing is remembered, proposed or generated before the screen has let a message pass, and one that cannot
@@ -14,29 +14,23 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from allears.conversation import Context, Conversation, Persona, PersonaSentence
+from allears.conversation import Context, Conversation, PersonaSentence
 from allears.listener import requests
-from allears.listener.choosing import in_order, reviewed, without_doubles
+from allears.listener.choosing import OWN, another, rank, reviewed
 from allears.listener.contract import (
     NO_WISH,
     PersonaUse,
     Proposal,
-    Proposer,
+    Ranked,
     Reply,
-    Request,
     ShownChange,
     Why,
     Wish,
 )
-from allears.listener.making import MakingProposer
+from allears.listener.finding import Finder
 from allears.listener.matching import Matched, matched_words
 from allears.listener.opening import open_parts
-from allears.listener.ranking import Moment, Weights, highest_score, rank
 from allears.listener.senses import Senses, mood
-from allears.listener.speaking import Speaker
-from allears.listener.stages import stage, strategies
 from allears.listener.turn_state import (
     CONTEXT_TURNS,
     TurnState,
@@ -45,13 +39,14 @@ from allears.listener.turn_state import (
     clock,
     last_message,
 )
-from allears.listener.voices import DEFAULT, RETRIEVAL, Voice
+from allears.listener.voices import CHOSEN, DEFAULT, Voice
+from allears.listener.writing import DraftRequest, Scorer, Writer, known_before
 from allears.personas.contract import PersonaExtractor, SharesEncoder
 from allears.personas.memory import merge
 from allears.personas.provenance import Extraction, extract_each
 from allears.progress import Watch, unwatched
 from allears.runtime.onnx_encoder import EncodedText
-from allears.runtime.onnx_selector import OnnxSelector, StateComparison
+from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 from allears.safety.dangers import SafetyState
 from allears.safety.replies import ELSEWHERE, countries, fixed_reply
@@ -59,7 +54,6 @@ from allears.safety.screen import CrisisScreen
 
 SHOWN = 10  # candidates in `why`
 KEPT_EMOTIONS = 8  # of a mood, from one turn to the next
-OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
 _WORDS = re.compile(r"\S+\s*")
 
 
@@ -72,34 +66,32 @@ class Listener:
         self,
         selector: OnnxSelector,
         senses: Senses,
-        proposers: Sequence[Proposer],
+        finder: Finder,
         *,
         screen: CrisisScreen,
         extractor: PersonaExtractor,
-        making: MakingProposer | None = None,
         country: str | None = None,
-        weights: Weights = Weights(),  # noqa: B008 - frozen
-        voice: Voice = Voice(RETRIEVAL),  # noqa: B008 - frozen
+        voice: Voice = Voice(CHOSEN),  # noqa: B008 - frozen
+        scorer: Scorer | None = None,
     ):
-        self.selector, self.senses, self.proposers = selector, senses, tuple(proposers)
-        self.speaker = Speaker(voice, selector)
-        self.screen, self.extractor, self.country, self.weights = screen, extractor, country, weights
-        self.making = making
+        self.selector, self.senses, self.finder = selector, senses, finder
+        self.writer = Writer(voice, scorer)
+        self.screen, self.extractor, self.country = screen, extractor, country
 
     @property
     def takes_alpha(self) -> bool:
         """Whether somebody who writes for it has PAL's alpha."""
-        return self.speaker.takes_alpha
+        return self.writer.takes_alpha
 
     @property
     def voice(self) -> str:
-        """The name of who writes beside the pool; "retrieval" where nobody does."""
-        return self.speaker.voice.name
+        """The name of who writes; "chosen" where nobody does."""
+        return self.writer.voice.name
 
     def with_voice(self, voice: Voice) -> Listener:
         """The same listener with another voice; everything else is shared."""
         other = copy.copy(self)
-        other.speaker = Speaker(voice, self.selector)
+        other.writer = Writer(voice, self.writer.scorer)
         return other
 
     @classmethod
@@ -115,13 +107,18 @@ class Listener:
         persona: str = "said",
         watch: Watch = unwatched,
         voice: str = DEFAULT,
+        drafts: int | None = None,
     ) -> Listener:
-        """Open a bundle, with the shipped pool and your own `pools` beside it (or, with `shipped=False`, alone).
+        """Open a bundle and a voice.
 
-        `voice` writes replies of its own beside them: the bundle's, if it has one; or another (`voices.py`).
-
-        The pool's index is built the first time (half a minute) and kept in the cache folder. What a person says of
-        themselves and lasts is noted in their own words; with `persona="written"`, in those of the bundle's extractor.
+        Args:
+            pools: Files or folders of your own replies on cards (`cards`), to be chosen from where nobody writes.
+            shipped: Whether the replies that ship are there, too.
+            cache: Where the cards' index is kept; it is built the first time, in half a minute.
+            persona: What a person says of themselves and lasts is noted in their own words ("said") or in those of the
+                bundle's extractor ("written").
+            voice: Who writes the replies, by name (`voices.open_voice`).
+            drafts: How many drafts the voice may write for a turn.
         """
         parts = open_parts(
             bundle,
@@ -132,6 +129,7 @@ class Listener:
             persona=persona,
             watch=watch,
             voice=voice,
+            drafts=drafts,
         )
         return cls(**parts, country=country)
 
@@ -165,8 +163,26 @@ class Listener:
     def stream(
         self, message: str, conversation: Conversation | None = None, *, seed: int = 0, wish: Wish = NO_WISH
     ) -> Iterator[str | Reply]:
-        """The reply word by word, then the whole `Reply`. It is reviewed as a whole before its first word is shown."""
-        reply = self.respond(message, conversation, seed=seed, wish=wish)
+        """The reply piece by piece, then the whole `Reply`.
+
+        A voice that writes one draft is heard sentence by sentence, each reviewed before it is shown; any other reply
+        is shown once it was chosen.
+        """
+        (turn,) = self._begin([message], [conversation], [seed], [wish])
+        if turn.reply is None and self.writer.streams:
+            with clock([turn], "write"):
+                speech = self.writer.speak(self._request(turn))
+                yield from speech
+            if speech.text:
+                said = Proposal(speech.text, self.voice, speech.strategy)
+                self._decide(turn, [Ranked(said, 1.0, 1.0)], ())
+                yield turn.finished()
+                return
+        if turn.reply is None and self.writer.voice.writes:
+            with clock([turn], "write"):
+                self._write(turn)
+        self._choose([turn] if turn.reply is None else [])
+        reply = turn.finished()
         yield from _WORDS.findall(reply.text)
         yield reply
 
@@ -180,6 +196,23 @@ class Listener:
     ) -> list[Reply]:
         """Several people at once; what can be encoded together is. The replies are those of one by one."""
         wishes = [NO_WISH] * len(messages) if wishes is None else wishes
+        turns = self._begin(messages, conversations, seeds, wishes)
+        open_turns = [turn for turn in turns if turn.reply is None]
+        if self.writer.voice.writes and open_turns:
+            with clock(open_turns, "write"):
+                for turn in open_turns:
+                    self._write(turn)
+        self._choose([turn for turn in open_turns if turn.reply is None])
+        return [turn.finished() for turn in turns]
+
+    def _begin(
+        self,
+        messages: Sequence[str],
+        conversations: Sequence[Conversation | None],
+        seeds: Sequence[int],
+        wishes: Sequence[Wish],
+    ) -> list[TurnState]:
+        """Everything before a reply is written or chosen; who is in danger has their answer already."""
         turns = [
             TurnState(
                 checked_message(message),
@@ -207,18 +240,7 @@ class Listener:
                 self._encode(open_turns)
             with clock(open_turns, "read"):
                 self._understand(open_turns)
-            with clock(open_turns, "propose"):
-                for turn in open_turns:
-                    self._propose(turn)
-            if self.voice != RETRIEVAL:
-                with clock(open_turns, "write"):
-                    self._write(open_turns)
-            with clock(open_turns, "rank"):
-                self._rank(open_turns)
-            with clock(open_turns, "review"):
-                for turn in open_turns:
-                    self._decide(turn)
-        return [turn.finished() for turn in turns]
+        return turns
 
     def matched_words(
         self,
@@ -279,8 +301,7 @@ class Listener:
         for turn in turns:
             turn.emotions = mood(turn.sensed.emotions, turn.conversation.labels.get("mood", {}), turn.message)
             turn.labels = {**turn.labels, "mood": dict(turn.emotions[:KEPT_EMOTIONS])}
-            turn.stage = stage(turn.turns, turn.emotions)
-            turn.strategies = strategies(turn.sensed.strategies, turn.stage, turn.turns)
+            turn.strategies = turn.sensed.strategies
 
     def _remember(self, turns: Sequence[TurnState], messages: Sequence[EncodedText]) -> None:
         """`messages`: the last message of each, as the encoder read it."""
@@ -317,71 +338,55 @@ class Listener:
             turn.encoded = encoded.rows(start, start + len(turn.queries))
             start += len(turn.queries)
 
-    def _propose(self, turn: TurnState) -> None:
-        """For the conversation and for the last message alone. A reply must fit both."""
-        told = turn.turns, turn.persona, turn.emotions, turn.strategies, turn.stage, turn.seed
-        proposed = [
-            proposer.propose(
-                Request(*told, turn.encoded.row(row), turn.wish, turn.listener if row == OWN else ())
-            )
-            for proposer in self.proposers
-            for row in range(len(turn.encoded))
-        ]
-        asked = Request(*told, listener=turn.listener)
-        made = self.making.propose(asked, turn.texts, turn.sensed.emotions) if self.making else None
-        turn.proposed = without_doubles([*proposed, *([made] if made else [])])
+    def _request(self, turn: TurnState) -> DraftRequest:
+        return DraftRequest(
+            turn.turns,
+            known_before(turn.persona, turn.turns),
+            turn.listener,
+            tuple(name for name, _ in turn.strategies),
+            turn.wish,
+            turn.seed,
+        )
 
-    def _write(self, turns: Sequence[TurnState]) -> None:
-        """What the voice would say, beside what was found."""
-        asked = []
+    def _write(self, turn: TurnState) -> None:
+        """Let the voice write; where it wrote nothing that can be said, a reply is chosen."""
+        turn.drafts = self.writer.write(self._request(turn))
+        if turn.drafts.ranked:
+            self._decide(turn, turn.drafts.ranked, ())
+
+    def _choose(self, turns: Sequence[TurnState]) -> None:
+        """The reply that fits best among those on cards."""
         for turn in turns:
-            # what was just said is in the turns already, as for ranking
-            before = [sentence for sentence in turn.persona.sentences if sentence not in turn.learned]
-            told = turn.turns, Persona(tuple(before)), turn.emotions, turn.strategies, turn.stage, turn.seed
-            asked.append(Request(*told, wish=turn.wish, listener=turn.listener))
-        for turn, spoken in zip(turns, self.speaker.speak(asked), strict=True):
-            turn.spoken = spoken
-            turn.proposed = without_doubles([*turn.proposed, spoken.proposed])
+            with clock([turn], "find"):
+                turn.proposed = self.finder.find(turn.texts, turn.encoded, turn.wish.strategy)
+            with clock([turn], "rank"):
+                known = known_before(turn.persona, turn.turns)
+                ranked = rank(
+                    turn.proposed, turn.encoded, self.selector, self.writer.scorer, turn.turns, known
+                )
+            with clock([turn], "review"):
+                self._decide(turn, *reviewed(another(ranked, turn.seed)))
 
-    def _rank(self, turns: Sequence[TurnState]) -> None:
-        """CoBERT compares the proposals of all turns in one go; the rest of the ranking is each turn's own."""
-        comparisons = [
-            StateComparison(turn.encoded, part.states, part.chosen)
-            for turn in turns
-            for part in turn.proposed
-        ]
-        scores = iter(self.selector.compare(comparisons))
-        for turn in turns:
-            proposals = [proposal for part in turn.proposed for proposal in part.proposals]
-            found = np.concatenate([next(scores) for _ in turn.proposed], axis=1)
-            moment = Moment(turn.turns, turn.emotions, turn.strategies, turn.stage, turn.listener)
-            # that query is the one before it with the listener's persona: the persona's part lies between them
-            own = found[OWN] - found[OWN - 1] if len(found) > OWN else None
-            highest = highest_score(self.selector.card, persona=bool(turn.queries[0].persona))
-            near = found[0] / highest if highest else None
-            ranked = rank(proposals, found[:2].mean(axis=0), moment, self.weights, own, near)
-            turn.ranked = in_order(ranked, turn.wish.strategy, turn.seed)
-
-    def _decide(self, turn: TurnState) -> None:
-        kept, refused = reviewed(turn.ranked)
-        turn.reply, turn.said = kept[0].proposal.text, kept[0].proposal.strategy
+    def _decide(self, turn: TurnState, ranked: Sequence[Ranked], refused: Sequence[str]) -> None:
+        """Say the first of `ranked`, and why."""
+        said = ranked[0].proposal
+        turn.reply, turn.said = said.text, said.strategy
         turn.why = Why(
             "reply",
             turn.screening,
             tuple((name, round(chance, 4)) for name, chance in turn.emotions),
             turn.said,
             turn.strategies,
-            turn.stage,
-            self._attention(turn, kept[0].proposal, 0),
+            self._attention(turn, said, 0),
             turn.learned,
             turn.changes,
-            tuple(kept[:SHOWN]),
-            (*turn.spoken.refused, *refused),
+            tuple(ranked[:SHOWN]),
+            (*turn.drafts.refused, *refused),
             turn.seed,
             voice=self.voice,
-            trouble=turn.spoken.trouble,
+            trouble=turn.drafts.trouble,
             wished=turn.wish.strategy,
-            listener_persona=self._attention(turn, kept[0].proposal, OWN),
+            listener_persona=self._attention(turn, said, OWN),
         )
 
     def _attention(self, turn: TurnState, said: Proposal, row: int) -> tuple[PersonaUse, ...]:
@@ -389,9 +394,12 @@ class Listener:
         known = turn.queries[row].persona if row < len(turn.queries) else ()
         if not known:
             return ()
-        source = next(each for each in turn.proposed if said in each.proposals)
-        candidate = int(source.chosen[source.proposals.index(said)])
-        shares = self.selector.persona_attention(turn.encoded.row(row), source.states.of(candidate))
+        source = next((each for each in turn.proposed if said in each.proposals), None)
+        if source is None:  # it was written for this turn
+            states, candidate = self.selector.encode_responses([said.text]), 0
+        else:
+            states, candidate = source.states, int(source.chosen[source.proposals.index(said)])
+        shares = self.selector.persona_attention(turn.encoded.row(row), states.of(candidate))
         sources = {sentence.text: sentence.source for sentence in turn.persona.sentences} if row == 0 else {}
         uses = (
             PersonaUse(text, float(share), sources.get(text, ""))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.conversation import PersonaSentence, Role, Turn
-from allears.listener.wording import telling
+from allears.corpora.words import stop_words
 from allears.runtime.features import persona_tokens, response_tokens
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
@@ -167,7 +167,8 @@ def _side(said: _Read, other: _Read, excess: Floats, of: str, source: str) -> Si
 
 
 def _telling(text: _Read) -> Floats:
-    shares = [1.0 if telling(text.text[start:end]) else COMMON for start, end in text.words]
+    common = stop_words()
+    shares = [COMMON if text.text[start:end].lower() in common else 1.0 for start, end in text.words]
     return np.array(shares, np.float32)
 
 

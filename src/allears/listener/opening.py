@@ -1,4 +1,4 @@
-"""What a listener is made of, opened from a bundle, the pools and a voice."""
+"""What a listener is made of, opened from a bundle, the cards and a voice."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from allears.errors import AllearsError
-from allears.listener.answered import Answered, read_answered, shipped_answered
-from allears.listener.answered.proposer import AnsweredProposer, open_vectors
-from allears.listener.making import MakingProposer
-from allears.listener.occasions import read_ahead
-from allears.listener.personas.proposer import PersonaProposer
-from allears.listener.pool import Line, open_index, read_pool, shipped_pool
-from allears.listener.proposers import PoolProposer
+from allears.listener.cards import Card, read_cards, shipped_cards
+from allears.listener.finding import Finder
 from allears.listener.senses import Senses
 from allears.listener.voices import open_voice
 from allears.personas.contract import PersonaExtractor
@@ -32,7 +27,7 @@ PERSONA = ("said", "written")  # how what a person says of themselves is noted
 
 def open_parts(
     bundle: Path | str,
-    pools: Sequence[Path | str],
+    cards: Sequence[Path | str],
     *,
     shipped: bool,
     threads: int | None,
@@ -40,41 +35,35 @@ def open_parts(
     persona: str,
     watch: Watch,
     voice: str,
+    drafts: int | None,
 ) -> dict[str, Any]:
     """The arguments of `Listener`, see `Listener.from_bundle`."""
+    if persona not in PERSONA:
+        raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
     with ThreadPoolExecutor(1) as beside:  # tables are read while the graphs are loaded
         tables = beside.submit(pattern_table)
         if shipped:
-            beside.submit(read_ahead)
+            beside.submit(shipped_cards)
         selector = OnnxSelector.from_bundle(bundle, threads=threads)
         tables.result()
+    known: list[Card] = [*shipped_cards()] if shipped else []
+    for path in cards:
+        known += read_cards(path)
+    if not known:
+        raise AllearsError(
+            "there is nothing to answer with; name a file of replies, or leave shipped=False out"
+        )
     reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
-    if persona not in PERSONA:
-        raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
     extractor: PersonaExtractor = NotingExtractor()
     if persona == "written":
         extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
-    lines: list[Line] = shipped_pool() if shipped else []
-    groups: list[Answered] = [*shipped_answered()] if shipped else []
-    for pool in pools:
-        groups += (own := read_answered(pool))
-        lines += read_pool(pool, or_answered=bool(own))
-    if not lines:
-        raise AllearsError("there is nothing to answer with; name a pool, or leave shipped=False out")
-    spoken = open_voice(voice, bundle, selector=selector, threads=threads)
-    index = open_index(lines, selector, folder=cache, watch=watch)
-    answered = None
-    if groups:
-        vectors = open_vectors(groups, selector, folder=cache, watch=watch)
-        answered = AnsweredProposer(groups, vectors)
     head = bundled_head(bundle, reader, selector.tokenizer)
     own_screen = head is not None and head.reader is not reader
     return {
         "selector": selector,
         "senses": Senses(reader, selector.card.limits, risk=not own_screen),
-        "proposers": [PoolProposer(index), PersonaProposer(selector, cache)],
+        "finder": Finder(known, selector, folder=cache, watch=watch),
         "screen": CrisisScreen(head),
         "extractor": extractor,
-        "making": MakingProposer(selector, occasions=shipped, answered=answered),
-        "voice": spoken,
+        "voice": open_voice(voice, threads=threads, drafts=drafts),
     }

@@ -13,9 +13,9 @@ import numpy as np
 from allears.conversation import Context, Conversation, Persona, PersonaSentence, Role, Turn, as_turns
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
-from allears.listener.contract import NO_WISH, Likely, Proposed, Ranked, Reply, ShownChange, Why, Wish
+from allears.listener.contract import NO_WISH, Likely, Proposed, Reply, ShownChange, Why, Wish
 from allears.listener.senses import Sensed
-from allears.listener.speaking import Spoken
+from allears.listener.writing import Drafts
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_selector import EncodedQueries
 from allears.runtime.selector import Query
@@ -38,15 +38,13 @@ class TurnState:
         self.labels: Mapping[str, Any] = conversation.labels
         self.emotions: Likely = ()
         self.strategies: Likely = ()
-        self.stage = ""
         self.learned: tuple[PersonaSentence, ...] = ()
         self.changes: tuple[ShownChange, ...] = ()
         self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))
         self.texts: list[EncodedText] = []  # the contexts of the two queries, as the encoder read them
         self.encoded = EncodedQueries([], [], np.zeros((0, 0), np.float32))  # those with their personas
         self.proposed: list[Proposed] = []
-        self.spoken = Spoken()
-        self.ranked: list[Ranked] = []
+        self.drafts = Drafts()
         self.reply: str | None = None
         self.said = ""  # the strategy of the reply
         self.why = Why("reply")

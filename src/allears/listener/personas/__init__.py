@@ -1,8 +1,6 @@
-"""The persona that the listener itself speaks with: some to choose from, and replies in their colours.
+"""The persona that the listener itself speaks with (PEC's setting): some to choose from.
 
-In PEC's setting the one who answers has a persona, and the response that fits it is chosen. Presets and free text work
-alike: what is ranked against is the sentences. The replies of `lines.jsonl` borrow their pictures from gardens,
-kitchens and workshops; they are proposed only where the listener was given a persona, and claim no life of their own.
+A voice is told its sentences, and chosen replies are ranked with them. Presets and free text work alike.
 """
 
 from __future__ import annotations
@@ -12,12 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
-
-from allears.listener.pool import Line, read_pool
-
-LINES = Path(__file__).parent / "lines.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +43,6 @@ def case_study() -> CaseStudy:
     record = _file()["case_study"]
     known = {preset.id: preset for preset in presets()}
     return CaseStudy(record["title"], record["message"], tuple(known[name] for name in record["personas"]))
-
-
-def lines_in_character() -> list[Line]:
-    """Replies in the colours of the presets."""
-    return read_pool(LINES)
 
 
 def _file() -> Mapping[str, Any]:
