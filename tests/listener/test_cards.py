@@ -16,7 +16,7 @@ from allears.listener.choosing import another, rank, reviewed
 from allears.listener.contract import Proposal, Ranked, Wish
 from allears.listener.finding import Finder
 from allears.listener.listener import Listener
-from allears.listener.writing import Fit
+from allears.runtime.onnx_scorer import Fit
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 from allears.safety.review import review
@@ -135,7 +135,7 @@ class Likes:
     def __init__(self, word: str):
         self.word, self.read = word, 0
 
-    def score(self, turns: Sequence[Turn], persona: Sequence[str], replies: Sequence[str]) -> list[Fit]:
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]:
         self.read += len(replies)
         return [Fit(0.9, 0.0) if self.word in reply else Fit(0.1, 0.6) for reply in replies]
 

@@ -17,8 +17,9 @@ from allears.labels import STRATEGIES
 from allears.listener.contract import Wish
 from allears.listener.listener import Listener
 from allears.listener.voices import Voice
-from allears.listener.writing import Fit, Writer, cannot_be_said, known_before, whole_sentences
+from allears.listener.writing import Writer, cannot_be_said, known_before, whole_sentences
 from allears.runtime.generator import Generated, Likelihood, Prompt
+from allears.runtime.onnx_scorer import Fit
 from allears.runtime.talk_layout import split_reply
 
 Answer = Callable[[Prompt, int], str]
@@ -69,7 +70,7 @@ class Likes:
     def __init__(self, word: str):
         self.word = word
 
-    def score(self, turns: Sequence[Turn], persona: Sequence[str], replies: Sequence[str]) -> list[Fit]:
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]:
         return [Fit(0.9, 0.0) if self.word in reply else Fit(0.2, 0.5) for reply in replies]
 
 

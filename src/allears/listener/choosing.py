@@ -53,7 +53,7 @@ def rank(
         Ranked(
             proposals[place],
             float(worth[place]),
-            fit.good - fit.off,
+            fit.worth,
             (f"good {fit.good:.2f}, off {fit.off:.2f}",),
         )
         for place, fit in zip(short, fits, strict=True)

@@ -17,6 +17,7 @@ from allears.personas.noting import NotingExtractor
 from allears.progress import Watch
 from allears.runtime.onnx_extractor import OnnxExtractor
 from allears.runtime.onnx_reader import OnnxReader
+from allears.runtime.onnx_scorer import bundled_scorer
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.safety.bundled_screen import bundled_head
 from allears.safety.patterns import pattern_table
@@ -65,5 +66,6 @@ def open_parts(
         "finder": Finder(known, selector, folder=cache, watch=watch),
         "screen": CrisisScreen(head),
         "extractor": extractor,
+        "scorer": bundled_scorer(bundle, selector.tokenizer, threads=threads),
         "voice": open_voice(voice, threads=threads, drafts=drafts),
     }

@@ -21,6 +21,7 @@ from allears.errors import AllearsError
 from allears.listener.contract import Proposal, Ranked, Wish
 from allears.listener.voices import Voice
 from allears.runtime.generator import Generated, Prompt
+from allears.runtime.onnx_scorer import Fit
 from allears.safety.review import review
 
 # A program has no life of its own to speak of: whatever it wrote there would be untrue.
@@ -39,18 +40,10 @@ _QUESTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How likely a reply is good, and how likely off the point, at its place; what is left is plain."""
-
-    good: float
-    off: float
-
-
 class Scorer(Protocol):
     """Reads a conversation, what is known of the person and replies, and says how each fits."""
 
-    def score(self, turns: Sequence[Turn], persona: Sequence[str], replies: Sequence[str]) -> list[Fit]: ...
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]: ...
 
 
 @runtime_checkable
@@ -205,7 +198,7 @@ class Writer:
         if self.scorer is None:
             return Ranked(proposal, 1.0, 1.0)
         (fit,) = self.scorer.score(request.turns, request.known, [proposal.text])
-        return Ranked(proposal, fit.good, fit.good - fit.off, (f"good {fit.good:.2f}, off {fit.off:.2f}",))
+        return Ranked(proposal, fit.good, fit.worth, (f"good {fit.good:.2f}, off {fit.off:.2f}",))
 
 
 def whole_sentences(generated: Generated) -> str:

@@ -31,7 +31,8 @@ from allears.safety.reader_head import RISK
 from allears.text.layout import Limits
 from allears.text.reading import Reading
 from allears.training.export.ranker import export
-from allears.training.export.screen import add_screen
+from allears.training.export.own_encoder import add_own_encoder
+from allears.training.export.screen import SCREEN, add_screen
 from tiny_models import queries, tiny_encoder, tiny_selector
 
 SAID = ["my cat is lost", "great news!", "so sad, so sad", "the boat is lost? tell me"]
@@ -114,7 +115,7 @@ def test_what_was_learned_at_the_rank_is_stored_without_a_loss(run: TorchSelecto
         if isinstance(module, LowRankAddition):
             module.up.data += 0.05 * torch.randn(module.up.shape, generator=generator)
     reader = reader_on(plain(encoder), tuned)
-    add_screen(tmp_path / "bundle", reader, rank=2)
+    add_own_encoder(tmp_path / "bundle", reader, SCREEN, rank=2)
     stored = changed_weights(tmp_path / "bundle", "screen.change.json")
     graph = onnx.load(tmp_path / "bundle" / "encoder.onnx").graph
     weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
@@ -145,7 +146,7 @@ def test_the_ranker_of_the_bundle_is_the_same_as_before(run: TorchSelector, bund
 
 
 def test_the_tables_of_the_encoder_are_stored_once(run: TorchSelector, bundle: Path):
-    card = add_screen(bundle, tuned_reader(run), rank=1)
+    card = add_own_encoder(bundle, tuned_reader(run), SCREEN, rank=1)
     largest = max(facts.bytes for name, facts in card.files.items() if name.startswith("encoder.onnx.data"))
     own = card.files.get("screen.onnx.data.0")
     assert own is None or own.bytes < largest / 4
@@ -181,7 +182,7 @@ def test_a_run_that_began_as_another_encoder_is_refused_and_the_bundle_left_alon
     stranger.model.encoder.load_state_dict(tiny_encoder().state_dict())  # type: ignore[union-attr]
     before = (bundle / "bundle.json").read_text()
     with pytest.raises(AllearsError, match="does not say what the run says"):
-        add_screen(bundle, tuned_reader(stranger), rank=1)
+        add_own_encoder(bundle, tuned_reader(stranger), SCREEN, rank=1)
     assert (bundle / "bundle.json").read_text() == before
 
 

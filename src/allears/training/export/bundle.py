@@ -76,6 +76,7 @@ def export_together(
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
     screen: TorchReader | None = None,
+    scorer: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
     **options: Any,
 ) -> BundleCard:
@@ -94,7 +95,13 @@ def export_together(
             check_voice("the ranker", digests, selector.tokenizer, voice)
     selection.export(selector, out, largest_file=largest_file, **options)
     return add_parts(
-        out, reader=reader, extractor=extractor, voice=voice, screen=screen, largest_file=largest_file
+        out,
+        reader=reader,
+        extractor=extractor,
+        voice=voice,
+        screen=screen,
+        scorer=scorer,
+        largest_file=largest_file,
     )
 
 
@@ -105,6 +112,7 @@ def add_parts(
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
     screen: TorchReader | None = None,
+    scorer: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
 ) -> BundleCard:
     """Write what was trained on a bundle's encoder into it, and return its new card; what was there is replaced."""
@@ -118,6 +126,10 @@ def add_parts(
         from allears.training.export.screen import add_screen
 
         add_screen(folder, screen)
+    if scorer is not None:
+        from allears.training.export.scorer import add_scorer
+
+        add_scorer(folder, scorer)
     return BundleCard.read(Path(folder))
 
 

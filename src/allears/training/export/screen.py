@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import onnx
-import torch
-from onnx import ModelProto, TensorProto, numpy_helper
-from torch import Tensor, nn
 
 from allears.conversation import Role, Turn
-from allears.errors import AllearsError
-from allears.models.reader.reader import Reader
 from allears.models.reader.saved import TorchReader
-from allears.nn.inputs import Inputs
-from allears.nn.low_rank import low_rank
-from allears.nn.pooling import pool
-from allears.nn.stored_matrices import in_float, layer_of
-from allears.runtime import onnx_weights
-from allears.runtime.bundle import ENCODER_FILE, BundleCard
-from allears.runtime.changed_weights import (
-    CHANGE_FILE,
-    Changing,
-    WeightPlace,
-    change_file,
-    changed_weights,
-    write_changes,
-)
-from allears.runtime.onnx_encoder import open_graph
-from allears.runtime.reader_card import BundledReaderCard
+from allears.runtime.bundle import BundleCard
 from allears.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, OnnxScreen
 from allears.safety.reader_head import RISK
 from allears.text.reading import Reading
-from allears.text.tokenizer import WordPiece
-from allears.training.export.adding import put_files
-from allears.training.export.ranker import LARGEST_FILE, encoder_inputs, exportable, trace
+from allears.training.export.own_encoder import OwnEncoderPart, add_own_encoder
 
-RANK = 16
-CLOSE = 0.15  # how far the exported probabilities may be off on average; a lost layer is off by far more
 SAID = (
     "I want to hurt myself tonight.",
     "He hits me and I cannot leave.",
@@ -51,151 +19,17 @@ SAID = (
     "This exam is killing me!",
     "Nobody would miss me.",
 )
+SCREEN = OwnEncoderPart(
+    "screen",
+    RISK,
+    SCREEN_FILE,
+    SCREEN_CARD_FILE,
+    "recipes/crisis-screen.toml",
+    tuple(Reading((Turn(Role.SEEKER, text),)) for text in SAID),
+    OnnxScreen,
+)
 
 
-class ScreenGraph(nn.Module):
-    """ids, mask and segments [B, L] to the risk head's logits [B, labels]."""
-
-    def __init__(self, reader: Reader):
-        super().__init__()
-        self.encoder, self.head, self.pooling = reader.encoder, reader.heads[RISK], reader.pooling
-
-    def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-        states = self.encoder(Inputs(ids, mask, segments))
-        logits: Tensor = self.head(pool(states, mask, self.pooling))
-        return logits
-
-
-def add_screen(folder: Path | str, reader: TorchReader, *, rank: int = RANK) -> BundleCard:
-    """Write a screen into an int8 bundle and return its new card; a screen that was there is replaced.
-
-    The reader's encoder must have begun as the bundle's own: what changed since is stored at this `rank`.
-    """
-    folder = Path(folder)
-    card = BundleCard.read(folder)
-    _check_run(folder, card, reader)
-    graph = exportable(ScreenGraph(reader.model))
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
-        new = Path(scratch)
-        _card(reader).write(new, SCREEN_CARD_FILE)
-        names = [SCREEN_CARD_FILE, *_write_graph(graph, folder, new, rank)]
-        _check_parity(reader, folder, new)
-        return put_files(folder, card, new, names, old=[name for name in card.files if _is_ours(name)])
-
-
-def _check_run(folder: Path, card: BundleCard, reader: TorchReader) -> None:
-    if RISK not in reader.card.heads:
-        raise AllearsError(
-            f"this reader has no risk head, it has {', '.join(reader.card.heads)}; "
-            "train one with recipes/crisis-screen.toml"
-        )
-    if card.precision != "int8":
-        raise AllearsError(
-            f"{folder}: a screen shares the encoder's int8 weights, and this bundle is {card.precision}; "
-            "export it in int8"
-        )
-    if WordPiece(folder).backend.to_str() != reader.tokenizer.backend.to_str():
-        raise AllearsError(
-            f"the screen cuts text into other tokens than {folder}; train it from that encoder"
-        )
-
-
-def _card(reader: TorchReader) -> BundledReaderCard:
-    return BundledReaderCard(
-        heads={RISK: tuple(reader.card.heads[RISK])},
-        limits=reader.card.limits,
-        size=reader.model.encoder.size,
-        pooling=reader.model.pooling,
-        temperatures={RISK: reader.card.temperatures.get(RISK, 1.0)},
-    )
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith("screen.")
-
-
-def _write_graph(graph: ScreenGraph, folder: Path, new: Path, rank: int) -> list[str]:
-    """The graph with every weight that the encoder has already read from the encoder's files."""
-    path = new / SCREEN_FILE
-    inputs = encoder_inputs()
-    axes = {name: {0: "batch", 1: "length"} for name in inputs} | {"logits": {0: "batch"}}
-    trace(graph, inputs, ["logits"], path, axes)
-    model = onnx.load(path)
-    onnx_weights.quantize(model)
-    theirs = onnx.load(folder / ENCODER_FILE).graph
-    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in theirs.initializer}
-    places = onnx_weights.weight_places(folder / ENCODER_FILE)
-    changes = _changes(graph, model, weights, places, changed_weights(folder), rank)
-    for tensor in model.graph.initializer:
-        shared = weights.get(tensor.name)
-        if shared is not None and (
-            _is_changed(tensor.name, changes) or np.array_equal(shared, numpy_helper.to_array(tensor))
-        ):
-            _take(tensor, shared, places.get(tensor.name))
-    names = onnx_weights.save(model, path, largest_file=LARGEST_FILE)
-    upon = CHANGE_FILE if (folder / CHANGE_FILE).is_file() else ""
-    return names + write_changes(new, changes, change_file(SCREEN_FILE), upon=upon)
-
-
-def _is_changed(name: str, changes: Mapping[str, Changing]) -> bool:
-    """Whether this is a matrix that will be changed, or its scales: the change is one of the encoder's steps."""
-    return name in changes or name.removesuffix(".scales") + ".int8" in changes
-
-
-def _take(tensor: TensorProto, shared: npt.NDArray[Any], place: WeightPlace | None) -> None:
-    """Let a weight of the graph be the encoder's own."""
-    tensor.CopyFrom(numpy_helper.from_array(shared, tensor.name))
-    if place is not None:
-        onnx_weights.point(tensor, shared.tobytes(), place)
-
-
-def _changes(
-    graph: ScreenGraph,
-    model: ModelProto,
-    weights: Mapping[str, npt.NDArray[Any]],
-    places: Mapping[str, WeightPlace],
-    changed: Mapping[str, npt.NDArray[np.uint8]],
-    rank: int,
-) -> dict[str, Changing]:
-    """How each matrix differs from what the encoder has there, after the encoder's own change."""
-    layers = dict(graph.encoder.named_modules())
-    found: dict[str, Changing] = {}
-    for node in model.graph.node:
-        if node.op_type != "MatMulNBits" or node.input[1] not in weights:
-            continue
-        stored, scales = node.input[1], node.input[2]
-        layer: Any = layers[layer_of(node)]
-        now = changed.get(stored, weights[stored])
-        own = in_float(now, weights[scales])
-        tuned = np.zeros_like(own)
-        tuned[:, : layer.in_features] = layer.weight.detach().numpy()
-        change = low_rank(torch.from_numpy(tuned - own), rank)
-        found[stored] = Changing(
-            now.shape,
-            places.get(stored, weights[stored].tobytes()),
-            places.get(scales, weights[scales].tobytes()),
-            change.up.half().numpy(),
-            change.down.half().numpy(),
-        )
-    if not found:
-        raise AllearsError(
-            "the screen's encoder has no matrix in common with the bundle's; train it from that one"
-        )
-    return found
-
-
-def _check_parity(reader: TorchReader, folder: Path, new: Path) -> None:
-    """The screen, opened beside the encoder's files, says what the run says; or it began as another encoder."""
-    readings = [Reading((Turn(Role.SEEKER, text),)) for text in SAID]
-    with tempfile.TemporaryDirectory(dir=new) as scratch:
-        whole = Path(scratch)
-        for part in (*folder.glob("encoder.*"), *(path for path in new.iterdir() if path.is_file())):
-            shutil.copyfile(part, whole / part.name)
-        screen = OnnxScreen(_card(reader), reader.tokenizer, open_graph(whole / SCREEN_FILE, 1))
-        exported = screen.answers(readings)[RISK]
-    off = float(np.abs(exported - reader.answers(readings)[RISK]).sum(-1).mean() / 2)
-    if not off < CLOSE:
-        raise AllearsError(
-            f"the exported screen does not say what the run says (off by {off:.2f}); it must have begun as the "
-            f"encoder of {folder}, or needs a higher rank"
-        )
+def add_screen(folder: Path | str, reader: TorchReader) -> BundleCard:
+    """Write a screen into an int8 bundle and return its new card; a screen that was there is replaced."""
+    return add_own_encoder(folder, reader, SCREEN)
