@@ -405,11 +405,34 @@ TALKS = MadeUp(
     bad='"known": "my cat is called Ada"',
 )
 
+_MARKED = {
+    "id": "k-1",
+    "turns": ["the bus was late again", "Again! What happened?", "nothing, it never comes"],
+    "reply": "It never comes, and you stand there every day.",
+    "mark": "good",
+    "source": "chosen",
+    "reader": "one",
+}
+MARKED = MadeUp(
+    name="marked-replies",
+    split="train",
+    files={
+        "marked/train.jsonl": json_lines(
+            _MARKED,
+            _MARKED | {"id": "k-2", "mark": "off", "reply": "Congratulations!", "known": ["i take the bus"]},
+            _MARKED | {"id": "k-3", "mark": "plain", "reply": "I see.", "turns": ["the bus was late again"]},
+        )
+    },
+    main="marked/train.jsonl",
+    good='"mark": "off"',
+    bad='"mark": "odd"',
+)
+
 BUILT_IN = {
     made_up.name: made_up
     for made_up in (
         ED, ED_INTENTS, DAILY_DIALOG, ESCONV, ESCONV_FAILED, PESCONV, PERSONA_CHAT,
-        PROFILES, MSC, PEC, EPITOME, GOEMOTIONS, NEWSGROUPS, TALKS,
+        PROFILES, MSC, PEC, EPITOME, GOEMOTIONS, NEWSGROUPS, TALKS, MARKED,
     )
 }  # fmt: skip
 ALL = BUILT_IN | {OWN.name: OWN}

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from allears.cli import evaluate_generation, evaluate_safety, evaluate_understanding, options
+from allears.cli import evaluate_generation, evaluate_safety, evaluate_scorer, evaluate_understanding, options
 from allears.cli.evaluate_tables import comparison_table, measures_table, retrieval_table, transfer_table
 from allears.cli.options import flag, optional, value
 from allears.cli.output import console, print_json
@@ -30,6 +30,7 @@ app = typer.Typer(
 
 app.command("understanding")(evaluate_understanding.understanding)
 app.command("safety")(evaluate_safety.safety)
+app.command("scorer")(evaluate_scorer.scorer)
 app.command("generation")(evaluate_generation.generation)
 
 

@@ -30,8 +30,8 @@ from allears.safety.bundled_screen import OnnxScreen, bundled_head
 from allears.safety.reader_head import RISK
 from allears.text.layout import Limits
 from allears.text.reading import Reading
-from allears.training.export.ranker import export
 from allears.training.export.own_encoder import add_own_encoder
+from allears.training.export.ranker import export
 from allears.training.export.screen import SCREEN, add_screen
 from tiny_models import queries, tiny_encoder, tiny_selector
 

@@ -5,8 +5,8 @@ A line of `train.jsonl.gz`, `valid.jsonl.gz` or `test.jsonl.gz` is one reply:
     {"id", "turns": [what was said, the person first and last], "known": [...], "reply", "mark", "source", "reader"}
 
 `mark` is good, plain or off; `source` says who wrote the reply (a voice, the pool of chosen replies, our own corpus
-before it was rewritten). Beside them stand replies of our own corpus (good) and, as off, replies that were given to
-somebody else at about the same place.
+before it was rewritten). `from_talks` adds replies of our own corpus, which are good where they stand, and as off
+replies that were given to somebody else at about the same place.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ class MarkedReplies:
 
     def read(self, split: str, root: Path, *, on_bad: OnBad = raise_bad) -> Iterator[Conversation]:
         source = _source(split, root)
-        yield from conversations(
+        return conversations(
             source, json_lines(source, on_bad), lambda _, record: _marked(record, split), on_bad
         )
-        yield from _from_talks(list(Talks().read(split, root, on_bad=on_bad)), split)
 
 
 def _source(split: str, root: Path) -> Source:
@@ -76,9 +75,10 @@ def _marked(record: Record, split: str) -> Conversation:
     )
 
 
-def _from_talks(talks: list[Conversation], split: str) -> Iterator[Conversation]:
+def from_talks(split: str, root: Path, seed: int = 0) -> Iterator[Conversation]:
     """Of each conversation one reply, which is good at its place, and one of somebody else's, which is off."""
-    chance = random.Random(split)
+    chance = random.Random(f"{seed} {split}")
+    talks = list(Talks().read(split, root))
     for talk in talks:
         places = [
             place

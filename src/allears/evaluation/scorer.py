@@ -1,0 +1,79 @@
+"""How well a scorer tells good replies from others: areas under the curve, accuracy, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.stats import rankdata
+
+from allears.conversation import Turn
+from allears.errors import AllearsError
+from allears.labels import MARKS
+from allears.runtime.onnx_scorer import Fit
+from allears.text.reading import Reading
+
+BINS = 10
+
+
+class ScoresReplies(Protocol):
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerReport:
+    """Percentages. `auc_good_off` is how often a good reply is worth more than one that is off."""
+
+    n: int
+    auc_good_off: float
+    auc_good_rest: float
+    accuracy: float
+    ece: float  # of "good": the mean gap between how likely and how often
+
+    def flat(self) -> dict[str, float | int]:
+        return {
+            "n": self.n,
+            "auc_good_off": self.auc_good_off,
+            "auc_good_rest": self.auc_good_rest,
+            "accuracy": self.accuracy,
+            "ece": self.ece,
+        }
+
+
+def evaluate_scorer(scorer: ScoresReplies, readings: Sequence[Reading]) -> ScorerReport:
+    """`readings`: those of the fit head, each a conversation that ends with the reply."""
+    marks = np.array([MARKS.index(reading.label) for reading in readings])
+    for mark in ("good", "off"):
+        if MARKS.index(mark) not in marks:
+            raise AllearsError(f"there is no reply marked {mark} to measure with")
+    fits = [scorer.score(each.turns[:-1], (), [each.turns[-1].text])[0] for each in readings]
+    good, worth = np.array([fit.good for fit in fits]), np.array([fit.worth for fit in fits])
+    chances = np.array([[fit.good, 1 - fit.good - fit.off, fit.off] for fit in fits])
+    is_good, is_off = marks == MARKS.index("good"), marks == MARKS.index("off")
+    return ScorerReport(
+        len(readings),
+        100 * area(worth[is_good], worth[is_off]),
+        100 * area(worth[is_good], worth[~is_good]),
+        100 * float((chances.argmax(1) == marks).mean()),
+        100 * _calibration_error(good, is_good),
+    )
+
+
+def area(better: np.ndarray, worse: np.ndarray) -> float:
+    """How often one of `better` is above one of `worse`; half where they are equal."""
+    if not len(better) or not len(worse):
+        return float("nan")
+    ranks = rankdata(np.concatenate([better, worse]))[: len(better)]
+    return float((ranks.sum() - len(better) * (len(better) + 1) / 2) / (len(better) * len(worse)))
+
+
+def _calibration_error(chance: np.ndarray, true: np.ndarray) -> float:
+    places = np.minimum((chance * BINS).astype(int), BINS - 1)
+    gaps = [
+        abs(float(chance[places == each].mean() - true[places == each].mean()))
+        * float((places == each).mean())
+        for each in np.unique(places)
+    ]
+    return sum(gaps)
