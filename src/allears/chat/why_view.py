@@ -14,7 +14,6 @@ from allears.chat.view import REPLY, note, one_line
 BAR = 24  # characters of a full bar
 EMOTIONS = 5
 CANDIDATES = 5
-POOL = "pool"  # who proposes most replies, and is not named
 STRATEGIES = 4
 
 
@@ -37,9 +36,8 @@ def _reply(reasons: Mapping[str, Any]) -> list[RenderableType]:
     if reasons["emotions"]:
         parts += [_heading("what I heard"), _bars(reasons["emotions"][:EMOTIONS])]
     if reasons["strategy"] or reasons["strategies"]:
-        stage = f", in the stage of {reasons['stage']}" if reasons["stage"] else ""
         parts.append(
-            _heading(f"what the reply tries: {reasons['strategy'].lower() or 'nothing in particular'}{stage}")
+            _heading(f"what the reply tries: {reasons['strategy'].lower() or 'nothing in particular'}")
         )
         parts.append(_bars([(name.lower(), chance) for name, chance in reasons["strategies"][:STRATEGIES]]))
     if reasons["persona"]:
