@@ -5,7 +5,7 @@ python benchmarks/listener.py [--bundle FOLDER] [--voice NAME] [--json] [--check
 1. *Reply*: a ten-turn conversation, several times; the best time of each step counts. The whole reply is compared with
    one bare encoder pass over the same conversation, in the same run. With a voice, `write` is its part.
 2. *Start*: a fresh process from nothing to its first reply, against a fresh process that only imports onnxruntime and
-   loads the bundle's graphs. The pool's index is there already in both.
+   loads the bundle's graphs. The cards are encoded already in both.
 3. *Memory*: the resident memory of that fresh process after ten replies.
 """
 

@@ -36,9 +36,9 @@ STEPS = {
     "read": "emotions and the strategy a supporter would choose",
     "screen": "is somebody in danger?",
     "remember": "what the person said of themselves",
-    "propose": "replies that were written beforehand",
-    "write": "replies by the voice",
-    "rank": "CoBERT and the rest of the ranking",
+    "write": "drafts by the voice",
+    "find": "replies that were written beforehand",
+    "rank": "CoBERT and the scorer",
     "review": "our own words: no harm, no diagnosis",
 }
 

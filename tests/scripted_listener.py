@@ -51,15 +51,14 @@ class ScriptedListener:
             emotions=(("lonely", 0.62), ("sad", 0.2)),
             strategy="Reflection of feelings",
             strategies=(("Reflection of feelings", 0.5), ("Question", 0.3)),
-            stage="exploration",
             persona=tuple(PersonaUse(sentence.text, 1 / len(persona)) for sentence in persona),
             learned=learned,
             changes=(ShownChange("I live in Ghent.", "I live in Bruges.", "another home"),)
             if "moved" in message
             else (),
             candidates=(
-                Ranked(Proposal(text, "pool"), 2.5, 3.0, ("fits the feeling +0.50",)),
-                Ranked(Proposal("And then?", "pool"), 2.25, 2.0, ("said before -0.25",)),
+                Ranked(Proposal(text, "cards"), 2.5, 0.6, ("good 0.70, off 0.10",)),
+                Ranked(Proposal("And then?", "cards"), 2.25, 0.2, ("good 0.40, off 0.20",)),
             ),
             review=("You should take pills. (medication)",) if "pills" in message else (),
             seed=seed,

@@ -41,7 +41,7 @@ class Leaning(Echo):
 def main() -> None:
     settings = ServerSettings(port=int(sys.argv[1]), rate=1000, burst=1000)
     voices = [
-        ServedVoice("default", Listener.from_bundle(), "Chosen replies"),
+        ServedVoice("default", Listener.from_bundle(voice="chosen"), "Chosen replies"),
         ServedVoice("leaning", Leaning(), "Leaning voice", "Tells its α."),
     ]
     with listen(settings) as opened, Memory(sys.argv[2]) as memory:

@@ -71,9 +71,9 @@ def test_why_shows_everything_behind_the_last_reply(commands: Commands, chat: Ch
     chat.say("I moved, and think of pills")
     text = shown(commands, "/why")
     for part in (
-        "lonely", "62%", "███", "reflection of feelings", "question", "30%", "exploration", "My cat is old", "100%",
-        "another home: I live in Ghent. → I live in Bruges.", "2.50", "3.00", "fits the feeling +0.50", "And then?",
-        "said before -0.25", "medication", "42 ms", "read 12, rank 30",
+        "lonely", "62%", "███", "reflection of feelings", "question", "30%", "My cat is old", "100%",
+        "another home: I live in Ghent. → I live in Bruges.", "2.50", "0.60", "good 0.70, off 0.10", "And then?",
+        "good 0.40, off 0.20", "medication", "42 ms", "read 12, rank 30",
     ):  # fmt: skip
         assert part in text, part
 

@@ -17,12 +17,12 @@ def shown(reasons: Why) -> str:
 
 def test_a_candidate_of_a_voice_says_whose_it_is():
     candidates = (
-        Ranked(Proposal("What a week.", "default", "Others"), 1.0, 2.0, ("takes up week +0.30",)),
-        Ranked(Proposal("What happened?", "pool", "Question"), 0.5, 1.0),
+        Ranked(Proposal("What a week.", "default", "Others"), 0.7, 0.6, ("good 0.70, off 0.10",)),
+        Ranked(Proposal("What happened?", "cards", "Question"), 0.5, 1.0),
     )
     text = shown(Why("reply", candidates=candidates, voice="default"))
-    assert "by default, takes up week +0.30" in text
-    assert "by pool" not in text
+    assert "by default, good 0.70, off 0.10" in text
+    assert "by cards" not in text
 
 
 def test_a_voice_that_failed_says_why():

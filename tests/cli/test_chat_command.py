@@ -48,9 +48,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
     calls: list[Opened] = []
 
     def open_listener(
-        bundle: str, pools: Sequence[Path], country: str | None, watch: Watch, voice: str
+        bundle: str, pools: Sequence[Path], country: str | None, watch: Watch, voice: str, drafts: int | None
     ) -> Responder:
-        calls.append((bundle, list(pools), country, voice))
+        calls.append((bundle, list(pools), country, voice, drafts))
         return ScriptedListener()
 
     monkeypatch.setattr(command, "open_listener", open_listener)
@@ -121,9 +121,9 @@ def test_a_conversation_that_does_not_exist_is_one_sentence(pipe: Pipe):
 def test_the_listener_is_opened_with_what_was_asked_for(pipe: Pipe, opened: list[Opened]):
     pipe(
         *("One\n", "--bundle", "mine", "--pool", "a.jsonl", "--pool", "b.jsonl", "--country", "BE"),
-        *("--voice", "smollm2"),
+        *("--voice", "small", "--drafts", 3),
     )
-    assert opened == [("mine", [Path("a.jsonl"), Path("b.jsonl")], "BE", "smollm2")]
+    assert opened == [("mine", [Path("a.jsonl"), Path("b.jsonl")], "BE", "small", 3)]
 
 
 def test_a_country_without_help_lines_is_told_before_they_are_needed(pipe: Pipe, opened: list[Opened]):
@@ -144,7 +144,7 @@ def test_a_bundle_that_is_not_there_is_one_sentence_however_many_lines_there_are
 def test_getting_the_replies_ready_is_told_in_a_note(pipe: Pipe, monkeypatch: pytest.MonkeyPatch):
     notes, told = [], threading.Event()
 
-    def open_listener(bundle: str, pools: object, country: object, watch: Watch, voice: str) -> Responder:
+    def open_listener(bundle: str, pools: object, country: object, watch: Watch, *_: object) -> Responder:
         for _ in watch(range(3), "encoding"):
             told.wait(30)
         return ScriptedListener()
@@ -162,7 +162,7 @@ def test_getting_the_replies_ready_is_told_in_a_note(pipe: Pipe, monkeypatch: py
 def test_preparing_opens_the_listener_and_leaves(run: Run, opened: list[Opened], database: Path):
     answer = run("chat", "--prepare", "--bundle", "mine")
     assert answer == Answer(0, "", "the replies are ready\n")
-    assert opened == [("mine", [], None, "default")]
+    assert opened == [("mine", [], None, "default", None)]
     assert not database.exists()
 
 

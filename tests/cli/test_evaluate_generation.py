@@ -141,11 +141,11 @@ def test_a_whole_listener_is_measured_by_its_replies(run, made_up, monkeypatch):
             return [Reply(f"You said: {message}", Why("reply"), Conversation("", ())) for message in messages]
 
     monkeypatch.setattr(Listener, "from_bundle", lambda **options: opened.append(options["voice"]) or Echo())
-    for name in ("listener", "listener:retrieval"):
+    for name in ("listener", "listener:chosen"):
         answer = run(
             "evaluate", "generation", name, "--root", made_up, "--limit", 3, "--encoder", "none", "--json"
         )
         assert answer.code == 0, answer.err
         assert answer.json["length"] > 3
         assert "ppl" not in answer.json
-    assert opened == ["default", "retrieval"]
+    assert opened == ["default", "chosen"]

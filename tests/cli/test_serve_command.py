@@ -112,9 +112,9 @@ def test_the_voices_that_were_named_are_opened(run: Run, started: list[Any], mon
         return [ServedVoice(name, Echo()) for name in arguments[3]]
 
     monkeypatch.setattr(loading, "shipped_voices", voices)
-    answer = run("serve", "--port", 0, "--voice", "retrieval", "--voice", "runs/pal", "--country", "NZ")
+    answer = run("serve", "--port", 0, "--voice", "chosen", "--voice", "runs/pal", "--country", "NZ")
     assert answer.code == 0, answer.err
-    assert asked == [("default", (), "NZ", ("retrieval", "runs/pal"))]
+    assert asked == [("default", (), "NZ", ("chosen", "runs/pal"))]
 
 
 def test_ray_without_a_shared_database_is_refused(run: Run, started: list[Any]):

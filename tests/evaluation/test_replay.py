@@ -24,7 +24,7 @@ def test_each_message_is_answered_in_the_conversation_so_far():
     first, second = replay(SCRIPTS, listener, clock=iter(range(100)).__next__)
     assert first.replies == (f"{SAID} (1)", "Please call 112 now.\nYou matter.", f"{SAID} (5)")
     assert first.kinds == ("reply", "crisis", "reply")
-    assert first.sources == ("pool", "fixed text", "pool")
+    assert first.sources == ("cards", "fixed text", "cards")
     assert first.seconds == (1, 1, 1)
     assert second.replies == (f"{SAID} (1)",)
     assert listener.seen[-1] == ("hello", 0, 0)  # another person: nothing is carried over

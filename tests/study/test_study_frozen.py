@@ -18,7 +18,7 @@ from allears.study.design import SystemSpec
 from allears.study.design_file import read_design
 from allears.study.frozen import freeze, load_frozen, said_alike
 from allears.study.items import read_items
-from allears.study.systems import fingerprint, open_talker, open_talkers, outputs_of
+from allears.study.systems import can_be_frozen, fingerprint, open_talker, open_talkers, outputs_of
 from allears.study.units import build_units
 
 
@@ -237,11 +237,11 @@ def test_voices_of_one_bundle_share_their_listener_and_answer_for_themselves(
         return Listening(voice)
 
     monkeypatch.setattr(Listener, "from_bundle", open_listener)
-    monkeypatch.setattr(voices, "open_voice", lambda name, bundle, selector: voices.Voice(name))
-    found = open_talkers([SystemSpec("a", voice="retrieval"), SystemSpec("b", bundle="default")], tmp_path)
-    assert opened == ["retrieval"]
+    monkeypatch.setattr(voices, "open_voice", voices.Voice)
+    found = open_talkers([SystemSpec("a", voice="chosen"), SystemSpec("b", bundle="default")], tmp_path)
+    assert opened == ["chosen"]
     said = [Turn(Role.SEEKER, "Hi."), Turn(Role.SUPPORTER, "Hello."), Turn(Role.SEEKER, "I passed!")]
-    assert found["a"].reply(said) == "retrieval: 2 lines before 'I passed!'"
+    assert found["a"].reply(said) == "chosen: 2 lines before 'I passed!'"
     assert found["b"].reply(said) == "default: 2 lines before 'I passed!'"
     with pytest.raises(AllearsError, match="the last line of an item is the supporter's"):
         found["b"].reply(said[:2])
@@ -250,3 +250,32 @@ def test_voices_of_one_bundle_share_their_listener_and_answer_for_themselves(
 def test_an_address_that_is_none_is_told(tmp_path: Path):
     with pytest.raises(AllearsError, match="expected an address such as"):
         open_talker(SystemSpec("x", endpoint="localhost", model="m"), tmp_path)
+
+
+def test_a_default_voice_whose_weights_arrive_is_another_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from allears.listener import voices
+
+    spec = SystemSpec("a", voice="default")
+    monkeypatch.setattr(voices, "missing", lambda name: "its weights are not here")
+    without = fingerprint(spec, tmp_path)
+    assert without == fingerprint(SystemSpec("b", voice="chosen"), tmp_path)  # what answers then
+    monkeypatch.setattr(voices, "missing", lambda name: "")
+    assert fingerprint(spec, tmp_path) != without
+
+
+def test_a_model_file_is_part_of_the_fingerprint_and_one_that_is_gone_is_told(tmp_path: Path):
+    spec = SystemSpec("a", voice="mine.gguf")
+    with pytest.raises(AllearsError, match=r"names the file mine\.gguf, which is not there"):
+        fingerprint(spec, tmp_path)
+    (tmp_path / "mine.gguf").write_bytes(b"one")
+    one = fingerprint(spec, tmp_path)
+    (tmp_path / "mine.gguf").write_bytes(b"another")
+    assert fingerprint(spec, tmp_path) != one
+
+
+@pytest.mark.parametrize("voice", ["remote", "ollama:llama3.2", "openai:http://localhost:9/v1#m", "hf:some/model"])
+def test_voices_that_may_change_unseen_cannot_be_frozen(voice: str):
+    assert not can_be_frozen(SystemSpec("a", voice=voice))
+    assert can_be_frozen(SystemSpec("a", voice="chosen"))

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from allears.chat.view import REPLY, note, one_line
+from allears.listener.contract import CARDS  # where most replies are from, which is not told
 
 BAR = 24  # characters of a full bar
 EMOTIONS = 5
 CANDIDATES = 5
-POOL = "pool"  # who proposes most replies, and is not named
 STRATEGIES = 4
 
 
@@ -37,9 +37,8 @@ def _reply(reasons: Mapping[str, Any]) -> list[RenderableType]:
     if reasons["emotions"]:
         parts += [_heading("what I heard"), _bars(reasons["emotions"][:EMOTIONS])]
     if reasons["strategy"] or reasons["strategies"]:
-        stage = f", in the stage of {reasons['stage']}" if reasons["stage"] else ""
         parts.append(
-            _heading(f"what the reply tries: {reasons['strategy'].lower() or 'nothing in particular'}{stage}")
+            _heading(f"what the reply tries: {reasons['strategy'].lower() or 'nothing in particular'}")
         )
         parts.append(_bars([(name.lower(), chance) for name, chance in reasons["strategies"][:STRATEGIES]]))
     if reasons["persona"]:
@@ -76,14 +75,14 @@ def _crisis(screening: Mapping[str, Any]) -> RenderableType:
 
 
 def _candidates(ranked: Sequence[Mapping[str, Any]]) -> RenderableType:
-    """The first was said. `score` is the ranker's, `adjusted` what decided."""
+    """The first was said. `score` is the ranker's (a voice's own worth), `adjusted` what decided."""
     table = Table.grid(padding=(0, 2), expand=False)
     for column in ("", "score", "adjusted", ""):
         table.add_column(justify="right" if column else "left", no_wrap=bool(column))
     table.add_row("", Text("score", style="dim"), Text("decided", style="dim"), "")
     for number, each in enumerate(ranked[:CANDIDATES]):
         text = Text(one_line(each["proposal"]["text"]), style=REPLY if number == 0 else "")
-        notes = [f"by {source}"] if (source := each["proposal"].get("source", POOL)) != POOL else []
+        notes = [f"by {source}"] if (source := each["proposal"].get("source", CARDS)) != CARDS else []
         notes += each["notes"]
         if notes:
             text.append("\n" + ", ".join(notes), style="dim")

@@ -31,8 +31,12 @@ def chat(
     ),
     voice: str = value(
         "default",
-        "Who writes beside the pool: `default` (the bundle's), `retrieval` (nobody), `smollm2`, `remote`, "
-        "or a generator's run folder.",
+        "Who answers: `default`, `small`, `chosen` (replies written beforehand), `remote`, `ollama:NAME`, "
+        "`openai:URL#MODEL`, `hf:NAME`, a .gguf file, or a generator's run folder.",
+    ),
+    drafts: int | None = optional(
+        "How many drafts of a reply the voice may write; the best is said. Default: the voice's own number.",
+        min=1,
     ),
     resume: str | None = optional("Go on with a conversation: its id, or `last`."),
     no_memory: bool = flag("--no-memory", "Keep nothing on the disk."),
@@ -53,14 +57,14 @@ def chat(
     \b
     allears chat
     allears chat --resume last --why
-    allears chat --voice smollm2
+    allears chat --voice small --drafts 3
     echo "My dog is ill." | allears chat --json
     printf "My dog is ill.\\n/why\\n" | allears chat --commands
     """
     if prepare:
         from allears.cli.progress import watched
 
-        open_listener(bundle, pool, country, watched, voice)
+        open_listener(bundle, pool, country, watched, voice, drafts)
         _note("the replies are ready")
         return
     if no_memory and resume is not None:
@@ -71,7 +75,7 @@ def chat(
         from allears.safety.replies import help_for
 
         help_for(country)  # a country without help lines is an error now, not in the moment they are needed
-    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice))
+    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice, drafts))
     code = 1
     try:
         code = _talk(loading, resume, no_memory, country, seed, as_json, why, commands)
@@ -90,11 +94,18 @@ def _leave_at_once(code: int) -> None:
 
 
 def open_listener(
-    bundle: str, pools: Sequence[Path], country: str | None, watch: Watch, voice: str = "default"
+    bundle: str,
+    pools: Sequence[Path],
+    country: str | None,
+    watch: Watch,
+    voice: str = "default",
+    drafts: int | None = None,
 ) -> Responder:
     from allears.listener.listener import Listener
 
-    return Listener.from_bundle(bundle, pools=pools, country=country, watch=watch, voice=voice)
+    return Listener.from_bundle(
+        bundle, pools=pools, country=country, watch=watch, voice=voice, drafts=drafts
+    )
 
 
 def _talk(

@@ -39,7 +39,7 @@ _SHOWN = {
 def generation(
     model: str = typer.Argument(
         help="A generator's run folder, a bundle, `default` (the one that ships with allears), or a whole listener: "
-        "`listener`, or with another voice `listener:retrieval`."
+        "`listener`, or with another voice `listener:chosen`."
     ),
     *,
     corpus: options.CorpusName = "pesconv",

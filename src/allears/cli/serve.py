@@ -37,8 +37,8 @@ def serve(
     country: str | None = optional("Whose help lines to name, as in GB."),
     voice: list[str] = value(
         [],
-        "Who answers: default, retrieval, smollm2, remote, or a generator's run folder. May be given several "
-        "times, for people to choose from; the first is the default.",
+        "Who answers, as in `allears chat --voice`. May be given several times, for people to choose from; the "
+        "first is the default.",
         show_default=False,
     ),
     ray: bool = flag("--ray", "Many replicas behind Ray Serve; needs PostgreSQL."),
@@ -50,7 +50,7 @@ def serve(
     \b
     allears serve
     allears serve --host 0.0.0.0 --token-file tokens.txt --database postgresql://localhost/allears
-    allears serve --voice default --voice retrieval --voice runs/pal
+    allears serve --voice default --voice chosen --voice runs/pal
     allears serve --ray --replicas 4 --database postgresql://localhost/allears
     """
     from allears.memory import Memory

@@ -1,7 +1,7 @@
 """A whole listener as a generator: what it would have said, measured as any generator is.
 
-So the ranked combination of pool and voice can be held against each of them alone, by measures that know nothing of the
-ranking: `allears evaluate generation listener`, `... listener:retrieval`, `... default`.
+So its voices can be held against each other by measures that know nothing of a scorer: `allears evaluate generation
+listener`, `... listener:chosen`, `... listener:small`.
 """
 
 from __future__ import annotations

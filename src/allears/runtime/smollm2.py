@@ -1,4 +1,4 @@
-"""The voice `smollm2`: our adapter on SmolLM2-135M-Instruct, in int8 on the CPU."""
+"""The voice `small`: our adapter on SmolLM2-135M-Instruct, in int8 on the CPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMOLLM2_FOLDER = Path(__file__).parents[1] / "bundles" / "smollm2"  # our adapte
 
 
 def open_smollm2(*, threads: int | None = None) -> CausalGenerator:
-    """The voice `smollm2`: our adapter on SmolLM2-135M-Instruct, in int8 on the CPU."""
+    """The voice `small`: our adapter on SmolLM2-135M-Instruct, in int8 on the CPU."""
     missing = smollm2_missing()
     if missing:
         raise AllearsError(missing)
@@ -23,11 +23,11 @@ def open_smollm2(*, threads: int | None = None) -> CausalGenerator:
 
 
 def smollm2_missing() -> str:
-    """What the voice `smollm2` lacks on this machine, and how to get it; "" where nothing is missing."""
+    """What the voice `small` lacks on this machine, and how to get it; "" where nothing is missing."""
     if not (SMOLLM2_FOLDER / WEIGHTS_FILE).is_file():
-        return "this install carries no adapter for the voice smollm2; train one with recipes/esconv-smollm2.toml"
+        return "this install carries no adapter for the voice small; train one with recipes/esconv-smollm2.toml"
     if not all(find_spec(name) for name in ("gguf", "onnx", "safetensors")):
-        return 'the voice smollm2 is not installed; run pip install "allears[llm]"'
+        return 'the voice small is not installed; run pip install "allears[llm]"'
     try:
         smollm2_file()
     except AllearsError as error:

@@ -107,7 +107,7 @@ def open_talkers(specs: Iterable[SystemSpec], folder: Path) -> dict[str, Talker]
         if known is None:
             known = shared[str(bundle)] = _listener(spec, folder)
         else:
-            known = known.with_voice(open_voice(spec.voice or "default", bundle, selector=known.selector))
+            known = known.with_voice(open_voice(spec.voice or "default"))
         found[spec.name] = _Listening(known)
     return found
 
@@ -217,11 +217,13 @@ def fingerprint(spec: SystemSpec, folder: Path) -> str:
     elif spec.endpoint:
         digest.update(f"{spec.endpoint} {spec.model}".encode())
     else:
-        digest.update(f"{spec.source} {spec.voice}".encode())
-        for path in _model_folders(spec, folder):
+        digest.update(f"{spec.source} {_opened_voice(spec)}".encode())
+        for path in _model_places(spec, folder):
             for file in sorted(each for each in path.rglob("*") if each.is_file() and each.suffix != ".pyc"):
                 digest.update(str(file.relative_to(path)).encode())
                 digest.update(hashlib.sha256(_content(file)).digest())
+            if path.is_file():
+                digest.update(hashlib.sha256(_content(path)).digest())
         if spec.candidates:
             digest.update(_content(folder / spec.candidates))
     return digest.hexdigest()
@@ -229,28 +231,45 @@ def fingerprint(spec: SystemSpec, folder: Path) -> str:
 
 def can_be_frozen(spec: SystemSpec) -> bool:
     """Whether a fingerprint says what will be answered; what stands behind an address may change unseen."""
-    return not spec.endpoint and spec.voice != "remote"
+    from allears.listener.voices import ELSEWHERE, REMOTE
+
+    return not spec.endpoint and spec.voice != REMOTE and not spec.voice.startswith(ELSEWHERE)
 
 
-def _model_folders(spec: SystemSpec, folder: Path) -> list[Path]:
+def _opened_voice(spec: SystemSpec) -> str:
+    """The voice that a listener speaks with: `default` is another one once its weights are on this machine."""
+    from allears.listener.voices import CHOSEN, DEFAULT, missing
+
+    voice = spec.voice or (DEFAULT if _listens(spec) else "")
+    return CHOSEN if voice == DEFAULT and missing(DEFAULT) else voice
+
+
+def _model_places(spec: SystemSpec, folder: Path) -> list[Path]:
+    """The folders and files that decide what is said."""
     from allears.runtime.bundle import default_bundle
 
     named = [name for name in (spec.run, spec.bundle) if name]
-    if spec.voice:
-        from allears.listener.voices import VOICES
-
-        named.append("default" if spec.voice in VOICES else spec.voice)
     found: list[Path] = []
-    if _listens(spec):  # a listener also answers from its pool, and one voice has weights of its own
+    if _listens(spec):  # a listener also answers from its cards, and some voices have weights of their own
+        from allears.listener.voices import DEFAULT, ELSEWHERE, SMALL, VOICES
         from allears.runtime.smollm2 import SMOLLM2_FOLDER
 
-        package = Path(str(files("allears.listener")))
-        found += [package / "pool", *([SMOLLM2_FOLDER] if spec.voice == "smollm2" else [])]
+        found.append(Path(str(files("allears.listener"))) / "cards")
+        if spec.voice:
+            named.append("default")  # the bundle that reads and chooses
+        adapter = default_bundle().parent / "voice"  # what `default` learned, and which weights it belongs to
+        if _opened_voice(spec) == DEFAULT and adapter.is_dir():
+            found.append(adapter)
+        if spec.voice == SMALL:
+            found.append(SMOLLM2_FOLDER)
+        elif spec.voice and spec.voice not in VOICES and not spec.voice.startswith(ELSEWHERE):
+            named.append(spec.voice)
     for name in named:
         path = default_bundle() if name == "default" else folder / name
         path = path if path.exists() else Path(name)
-        if not path.is_dir():
-            raise AllearsError(f"the system {spec.name!r} names the folder {name}, which is not there")
+        if not path.is_dir() and not (path.suffix == ".gguf" and path.is_file()):
+            kind = "file" if path.suffix == ".gguf" else "folder"
+            raise AllearsError(f"the system {spec.name!r} names the {kind} {name}, which is not there")
         found.append(path)
     return found
 

@@ -214,7 +214,9 @@ def test_the_listener_screens_with_it_whatever_the_reader_read(
     selector = tiny_selector(tmp_path / "run", similarity="cosine", pooled=True)
     add_screen(folder, tuned_reader(selector))
     pool = tiny_bundle.parent / "pool.jsonl"
-    opened = Listener.from_bundle(folder, pools=[pool], shipped=False, cache=tmp_path / "cache")
+    opened = Listener.from_bundle(
+        folder, pools=[pool], shipped=False, cache=tmp_path / "cache", voice="chosen"
+    )
     assert opened.screen.head is not None
     assert not isinstance(opened.screen.head.reader, OnnxReader)  # type: ignore[attr-defined]
     assert not opened.senses.risk

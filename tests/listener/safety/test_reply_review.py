@@ -99,14 +99,3 @@ def test_what_we_may_say_passes(line: str):
 
 def test_a_reason_quotes_the_words():
     assert review("Well, I've been there.").reasons == ("claims to have lived through it: i have been there",)
-
-
-def test_every_response_of_the_pool_passes():
-    refused = []
-    for path in (files("allears.listener") / "pool").iterdir():
-        if path.name.endswith(".jsonl"):
-            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-                judged = review(json.loads(line)["text"])
-                if not judged.ok:
-                    refused.append(f"{path.name}, line {number}: {judged.reasons}")
-    assert refused == []

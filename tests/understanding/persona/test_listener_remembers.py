@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reader = TorchReader(build_reader(card, extractor.model.encoder), card, extractor.tokenizer)
     export_together(ranker, folder / "with", reader=reader, extractor=extractor)
     export_together(ranker, folder / "without", reader=reader)
-    rows = [{"text": text, "strategy": "Question", "stage": "exploration"} for text in REPLIES]
+    rows = [{"text": text, "strategy": "Question"} for text in REPLIES]
     (folder / "pool.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     return folder
 
@@ -58,6 +58,7 @@ def listener_of(folder: Path, bundle: str) -> Listener:
         shipped=False,
         cache=folder / "cache",
         persona="written" if bundle == "with" else "said",
+        voice="chosen",
     )
 
 
@@ -156,7 +157,8 @@ from pathlib import Path
 from allears.listener.listener import Listener
 folder = Path({str(folder)!r})
 listener = Listener.from_bundle(
-    folder / "with", pools=[folder / "pool.jsonl"], shipped=False, cache=folder / "cache", persona="written"
+    folder / "with", pools=[folder / "pool.jsonl"], shipped=False, cache=folder / "cache", persona="written",
+    voice="chosen",
 )
 assert listener.respond({TOLD[0].utterance!r}).why.learned
 print(*[name for name in ("torch", "transformers", "onnx", "pandas") if name in sys.modules])

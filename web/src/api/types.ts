@@ -125,7 +125,7 @@ export interface Choices {
 export type Likely = [name: string, share: number][];
 
 export interface Candidate {
-  proposal: { text: string; source: string; strategy: string; emotions: string[]; stage: string };
+  proposal: { text: string; source: string; strategy: string; mood?: string };
   score: number;
   adjusted: number;
   notes: string[];
@@ -153,7 +153,6 @@ export interface Why {
   emotions?: Likely;
   strategy?: string;
   strategies?: Likely;
-  stage?: string;
   persona?: PersonaUse[];
   listener_persona?: PersonaUse[];
   learned?: { text: string; source: string }[];
@@ -184,7 +183,6 @@ export interface ReasonRow {
   kind: string;
   shares: number[];
   strategy: string;
-  stage: string;
   danger: string | null;
   voice: string;
   milliseconds: number;

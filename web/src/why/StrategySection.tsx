@@ -3,7 +3,7 @@ import type { Why } from "../api/types";
 import { useStore } from "../state/store";
 import type { Talk } from "../state/talk";
 import { ShareBar } from "../shared/ShareBar";
-import { percent, words, wordsFor } from "../words/words";
+import { percent, words } from "../words/words";
 import { Section } from "./Section";
 import classes from "./StrategySection.module.css";
 
@@ -29,7 +29,6 @@ export function StrategySection({ talk, why, isLast }: Props) {
       <p className={classes.said}>
         <strong>{said.title}.</strong> {said.description}
       </p>
-      {why.stage && <p className={classes.stage}>{words("strategy.stage", { stage: wordsFor("stage", why.stage) })}</p>}
       <h4 className={classes.heading}>{words("strategy.others")}</h4>
       <ul className={classes.others}>
         {others.map(([name, share]) => {

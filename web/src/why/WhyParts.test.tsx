@@ -17,7 +17,6 @@ const row = (turn: number, ...shares: number[]) => ({
   kind: "reply",
   shares,
   strategy: "",
-  stage: "",
   danger: null,
   voice: "",
   milliseconds: 0,

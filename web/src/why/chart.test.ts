@@ -6,7 +6,6 @@ const row = (turn: number, ...shares: number[]) => ({
   kind: shares.length ? "reply" : "crisis",
   shares,
   strategy: "",
-  stage: "",
   danger: null,
   voice: "",
   milliseconds: 0,

@@ -24,7 +24,7 @@ export function told(entry: Entry, values: Values = {}): string {
 }
 
 /** A text for a name that the server gave (an emotion, a step); the name itself where the catalogue has none. */
-export function wordsFor(group: "emotion" | "step" | "source" | "layer" | "danger" | "stage", name: string): string {
+export function wordsFor(group: "emotion" | "step" | "source" | "layer" | "danger", name: string): string {
   const entry = (en as Record<string, unknown>)[`${group}.${name}`];
   return typeof entry === "string" ? entry : name;
 }

@@ -75,15 +75,15 @@ def retrieval(lab: Lab, asked: Measurement) -> Measures:
 
 
 def choice(lab: Lab, asked: Measurement) -> Measures:
-    """Which reply of our own pool a model chooses for a context of ours, given a persona sentence."""
+    """Which of our own replies a model chooses for a context of ours, given a persona sentence."""
     from random import Random
 
-    from allears.listener.pool import shipped_pool
+    from allears.listener.cards import shipped_cards
     from allears.models.selection.loading import load_selector
     from allears.runtime.selector import Query
 
     selector = load_selector(place_of(lab, asked.of), device_for(lab, asked.of))
-    pool = [line.text for line in shipped_pool()]
+    pool = list(dict.fromkeys(reply for card in shipped_cards() for reply in card.replies))
     texts = Random(0).sample(pool, min(len(pool), 60 if lab.setting.small else 1000))  # the paper's 1K
     encoded = selector.encode_responses(texts)
     context = (Turn(Role.SEEKER, asked.option("context")),)

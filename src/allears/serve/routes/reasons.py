@@ -30,7 +30,6 @@ class ReplyReasons(BaseModel):
     kind: str = Field(examples=["reply"])
     shares: list[float] = Field(description="Of each emotion, in their order; empty where none was read.")
     strategy: str = Field(examples=["Question"])
-    stage: str = Field(examples=["exploration"])
     danger: str | None = None
     voice: str
     milliseconds: float = Field(description="All steps together.")
@@ -146,7 +145,6 @@ def _in_short(turn: int, why: Mapping[str, Any]) -> ReplyReasons:
         kind=why.get("kind", ""),
         shares=[round(shares.get(name, 0.0), 4) for name in ED_EMOTIONS] if shares else [],
         strategy=why.get("strategy", ""),
-        stage=why.get("stage", ""),
         danger=why.get("screening", {}).get("danger"),
         voice=why.get("voice", ""),
         milliseconds=round(sum(why.get("milliseconds", {}).values()), 1),

@@ -4,7 +4,7 @@ The written cases are half danger and half what sounds like it. A screen that ha
 keep the collar" for a farewell. So its heads also learn from everyday turns, as harmless, and its layers are weighed
 so that hardly any of them raises an alarm. Needs EmpatheticDialogues and DailyDialog in ALLEARS_DATA, which do not
 ship. The talks do, our own corpus, whose people often sound as if they were in danger and never are; and so do the
-messages that the listener knows an answer to.
+examples on the listener's cards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from allears.conversation import Role
 from allears.corpora import corpus, data_root
-from allears.listener.answered import shipped_answered
+from allears.listener.cards import shipped_cards
 
 CORPORA = ("ed", "dailydialog", "talks")
 
@@ -27,8 +27,8 @@ def ordinary_turns(split: str, count: int, seed: int = 0, *, root: Path | str | 
 
 
 def answered_messages() -> list[str]:
-    """Everyday messages written for this project, in the order of their files."""
-    return [message for each in shipped_answered() for message in each.messages]
+    """Everyday messages written for this project: the examples on the cards, in their order."""
+    return [example for card in shipped_cards() for example in card.examples]
 
 
 def _turns(split: str, root: Path) -> Iterator[str]:
