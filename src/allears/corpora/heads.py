@@ -195,7 +195,7 @@ def _risk(conversation: Conversation) -> Iterator[Reading]:
 
 
 def fit_reading(turns: Sequence[Turn], known: Sequence[str], reply: str) -> Reading:
-    """What the fit head reads: the latest turns, what is known of the person before them, and the reply, all as words."""
+    """What the fit head reads: the latest turns, what is known of the person before them, and the reply, as words."""
     before = [Turn(Role.SEEKER, " ".join(known))] if known else []
     said = [Turn(turn.speaker, turn.text) for turn in turns[-FIT_TURNS:]]
     return Reading((*before, *said, Turn(Role.SUPPORTER, reply)))
@@ -206,7 +206,9 @@ def _fit(conversation: Conversation) -> Iterator[Reading]:
     if mark is not None and conversation.turns:
         *before, reply = conversation.turns
         known = conversation.personas.get(Role.SEEKER.value, Persona()).texts
-        yield replace(fit_reading(before, known, reply.text), labels=(str(mark),), conversation=conversation.id)
+        yield replace(
+            fit_reading(before, known, reply.text), labels=(str(mark),), conversation=conversation.id
+        )
 
 
 def _mechanism(name: str, conversation: Conversation) -> Iterator[Reading]:

@@ -30,7 +30,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A proposal after ranking: `adjusted` decided, `notes` say what the scorer read, `score` is CoBERT's (of cards)."""
+    """A proposal ranked: `adjusted` decided, `notes` say what the scorer read; `score` is CoBERT's (of cards)."""
 
     proposal: Proposal
     score: float
