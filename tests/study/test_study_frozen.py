@@ -275,7 +275,9 @@ def test_a_model_file_is_part_of_the_fingerprint_and_one_that_is_gone_is_told(tm
     assert fingerprint(spec, tmp_path) != one
 
 
-@pytest.mark.parametrize("voice", ["remote", "ollama:llama3.2", "openai:http://localhost:9/v1#m", "hf:some/model"])
+@pytest.mark.parametrize(
+    "voice", ["remote", "ollama:llama3.2", "openai:http://localhost:9/v1#m", "hf:some/model"]
+)
 def test_voices_that_may_change_unseen_cannot_be_frozen(voice: str):
     assert not can_be_frozen(SystemSpec("a", voice=voice))
     assert can_be_frozen(SystemSpec("a", voice="chosen"))

@@ -103,9 +103,7 @@ def open_listener(
 ) -> Responder:
     from allears.listener.listener import Listener
 
-    return Listener.from_bundle(
-        bundle, pools=pools, country=country, watch=watch, voice=voice, drafts=drafts
-    )
+    return Listener.from_bundle(bundle, pools=pools, country=country, watch=watch, voice=voice, drafts=drafts)
 
 
 def _talk(

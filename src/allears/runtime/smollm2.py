@@ -25,7 +25,9 @@ def open_smollm2(*, threads: int | None = None) -> CausalGenerator:
 def smollm2_missing() -> str:
     """What the voice `small` lacks on this machine, and how to get it; "" where nothing is missing."""
     if not (SMOLLM2_FOLDER / WEIGHTS_FILE).is_file():
-        return "this install carries no adapter for the voice small; train one with recipes/esconv-smollm2.toml"
+        return (
+            "this install carries no adapter for the voice small; train one with recipes/esconv-smollm2.toml"
+        )
     if not all(find_spec(name) for name in ("gguf", "onnx", "safetensors")):
         return 'the voice small is not installed; run pip install "allears[llm]"'
     try:
