@@ -35,12 +35,14 @@ class Prompt:
     `persona`: sentences about the person who is answered, in the first person.
     `strategy`: prescribed where given (one of ESConv's eight); otherwise the generator chooses.
     `own_persona`: sentences about the one who answers, for generators that speak as somebody (ModMoEL).
+    `days_since`: how many days ago the two last talked, where that is known.
     """
 
     turns: tuple[Turn, ...]
     persona: tuple[str, ...] = ()
     strategy: str | None = None
     own_persona: tuple[str, ...] = ()
+    days_since: int | None = None
 
     def __post_init__(self) -> None:
         if self.strategy is not None:
