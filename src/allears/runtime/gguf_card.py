@@ -9,6 +9,7 @@ from pathlib import Path
 from allears.errors import AllearsError
 from allears.runtime.talk_layout import LAYOUT
 
+KIND = "voice"  # of a training run that learns such an adapter
 ADAPTER_FILE, CARD_FILE = "adapter.gguf", "voice.json"
 
 

@@ -19,7 +19,8 @@ from allears.runtime.machine import free_memory, physical_cores
 
 MOST_THREADS = 4
 PROMPT_STEP = 32  # tokens of a prompt that are read at once; between two steps it can be cancelled
-CACHE = 256  # MiB for the beginnings of conversations that wait
+SLOTS = 4  # conversations whose beginnings are kept; together they fill one context
+GOES_ON = 0.5  # of what a slot read is the beginning of a prompt: the same conversation
 POLL = 0.05  # seconds
 Cancelled = Callable[[], bool]
 
@@ -63,7 +64,7 @@ class GgufEngine:
         self.options = options
         check_files(options)
         check_memory(options.model)
-        self._opened = _Opened(_start(options, show_marks))
+        self._opened = _Opened(_start(options, show_marks), options.model.name)
         weakref.finalize(self, self._opened.close)  # also before the interpreter ends
 
     def pieces(
@@ -110,10 +111,13 @@ class GgufEngine:
 class _Opened:
     """The running server; apart from the engine, so that it can be closed when nobody holds the engine any more."""
 
-    def __init__(self, server: Any):
+    def __init__(self, server: Any, name: str):
         self.server: Any = server
+        self.name = name
         self.closed = threading.Event()
         self.turns = _Turns()
+        self.read = [""] * SLOTS  # what each slot read last,
+        self.oldest = list(range(SLOTS))  # and who of them has rested longest, first
 
     def work(
         self,
@@ -141,24 +145,40 @@ class _Opened:
         found: SimpleQueue[Piece | BaseException | None],
     ) -> None:
         trouble: list[BaseException] = []
+        ended = False
 
         def on_chunk(chunk: dict[str, Any]) -> bool:
+            nonlocal ended
             try:
                 if "error" in chunk:
                     raise _refusal(chunk["error"])
                 if (piece := _piece(chunk)) is not None:
                     found.put(piece)
+                    ended = piece.finish is not None
                 return over() or self.closed.is_set()
             except BaseException as error:  # llama.cpp would drop it
                 trouble.append(error)
                 return True
 
         ask = self.server.handle_chat_completions if chat else self.server.handle_completions
-        ask({**body, "stream": True, "return_progress": True}, on_chunk)
+        slot = self._slot(str(body["messages" if chat else "prompt"]))
+        ask({**body, "id_slot": slot, "stream": True, "return_progress": True}, on_chunk)
         if trouble:
             raise trouble[0]
         if self.closed.is_set():
             raise AllearsError("this voice was closed while it was writing")
+        if not ended and not over():
+            raise AllearsError(f"llama.cpp broke off in the middle of a reply; open {self.name} again")
+
+    def _slot(self, text: str) -> int:
+        """Where the conversation goes on, or the one that rested longest."""
+        same = [_shared(text, each) / max(1, len(each)) for each in self.read]
+        best = max(range(SLOTS), key=same.__getitem__)
+        slot = best if same[best] >= GOES_ON else self.oldest[0]
+        self.oldest.remove(slot)
+        self.oldest.append(slot)
+        self.read[slot] = text
+        return slot
 
     def close(self) -> None:
         self.closed.set()
@@ -239,9 +259,9 @@ def _start(options: GgufOptions, show_marks: bool) -> Any:
         params.lora_adapters = [llama.CommonAdapterLoraInfo(str(options.adapter), 1.0)]
     threads = options.threads or min(physical_cores(), MOST_THREADS)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    params.n_ctx, params.n_parallel = options.context, 1
+    params.n_ctx, params.n_parallel, params.kv_unified = options.context, SLOTS, True
     params.n_batch = params.n_ubatch = PROMPT_STEP
-    params.cache_ram_mib = CACHE
+    params.cache_ram_mib = 0  # it would not bring a long conversation back after a short one
     params.special = show_marks
     params.warmup, params.verbosity = False, 0
     # The bindings always listen on a free port of this machine; nobody but us may ask there, or look on.
@@ -266,6 +286,12 @@ def _piece(chunk: dict[str, Any]) -> Piece | None:
     if not (text or told or finish):
         return None
     return Piece(text, sum(each["logprob"] for each in told), finish, chunk.get("timings"))
+
+
+def _shared(left: str, right: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(left), len(right)))
 
 
 def _refusal(error: Mapping[str, Any]) -> AllearsError:

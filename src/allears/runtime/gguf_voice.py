@@ -145,7 +145,7 @@ class GgufVoice(SeededGenerator):
 def _sampling(settings: Settings, seed: int) -> dict[str, Any]:
     """In llama.cpp's words, and in Hugging Face's order: temperature first."""
     if settings.method != "sample":
-        chosen: dict[str, Any] = {"temperature": 0.0, "samplers": ["penalties"]}
+        chosen: dict[str, Any] = {"temperature": 0.0, "samplers": ["penalties", "temperature"]}
     else:
         chosen = {
             "temperature": settings.temperature,
