@@ -27,6 +27,8 @@ $(STAMPS)/venv:
 	@touch $@
 
 $(STAMPS)/runtime: $(STAMPS)/venv pyproject.toml constraints.txt
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! ldconfig -p | grep -q 'libgomp\.so\.1'; then \
+	  apt-get update -qq && apt-get install -y -qq libgomp1; fi # llama.cpp's threads
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
@@ -53,7 +55,13 @@ $(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/cards/*.jso
 	@$(BIN)/allears chat --prepare
 	@touch $@
 
+# The default voice's weights, 1.1 GB, once; without a network the chat goes on with what is here.
+# VOICE=chosen make chat   leaves them where they are: another voice was chosen (allears voice use).
+VOICE ?= default
 chat: $(STAMPS)/replies
+ifneq ($(VOICE),chosen)
+	@$(BIN)/allears voice get $(VOICE) --quiet-if-there || echo "The voice '$(VOICE)' is not here yet; the chat does without it."
+endif
 	@$(BIN)/allears chat
 
 test: $(STAMPS)/dev $(STAMPS)/node $(STAMPS)/chromium $(STAMPS)/replies

@@ -11,6 +11,7 @@ from allears.cli.options import optional, value
 from allears.cli.output import console, framed_table
 from allears.errors import AllearsError, needs
 from allears.runtime.causal import KIND as LANGUAGE_MODEL
+from allears.runtime.gguf_card import KIND as VOICE
 from allears.runtime.runs import is_kind
 
 
@@ -46,7 +47,8 @@ def export(
         show_default=False,
     ),
     base: Path | None = optional(
-        "The run that this one was fine-tuned from: only the change is stored, beside the base's weights.",
+        "The run that this one was fine-tuned from: only the change is stored, beside the base's weights. Of a voice: "
+        "the .gguf file, or the name in `allears voice list`, that its adapter is laid over.",
         metavar="RUN",
     ),
     rank: int = value(32, "With --base: how finely the change is stored.", min=1),
@@ -63,7 +65,7 @@ def export(
     The folder of a joint run brings all of its parts. With --base, and a bundle of that base already in --out, the
     files of the base stay untouched and the new version adds a few megabytes. A bundle in the place of a run is
     copied to --out (or stays where it is) and gets the parts that are named. A language model's adapter becomes half as
-    large, in int8; it is no part of a bundle.
+    large, in int8; it is no part of a bundle. A voice's adapter becomes a GGUF file, for llama.cpp.
 
     \b
     allears export runs/default --out bundles/default
@@ -75,19 +77,22 @@ def export(
     allears export bundles/default --screen runs/crisis-screen --out bundles/default
     allears export bundles/default --scorer runs/scorer --out bundles/default
     allears export runs/esconv-smollm2 --out adapters/mine
+    allears export runs/voice --out voices/mine
     """
+    others = (reader, extractor, voice, screen, scorer, keep_float, metrics, precision != "int8")
+    if is_kind(run, VOICE):
+        if any(others):
+            raise AllearsError(
+                f"{run}: this is a voice's adapter, which is exported alone and in float16; give --out, and --base "
+                "where it is laid over another model than the default voice's"
+            )
+        with needs("exporting a voice"):
+            from allears.training.export.gguf_voice import DEFAULT_BASE, export_gguf_voice
+        files = export_gguf_voice(run, out, str(base or DEFAULT_BASE))
+        _show(f"{out}: {VOICE}, float16", {path.name: path.stat().st_size for path in files})
+        return
     if is_kind(run, LANGUAGE_MODEL):
-        if (
-            reader
-            or extractor
-            or voice
-            or screen
-            or scorer
-            or base
-            or keep_float
-            or metrics
-            or precision != "int8"
-        ):
+        if base or any(others):
             raise AllearsError(
                 f"{run}: this is a language model's adapter, which is exported alone and in int8; "
                 "give --out and nothing else"

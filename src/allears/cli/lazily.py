@@ -11,7 +11,7 @@ from typer.main import get_group
 
 # each is a module of this package, with an `app` or with a function of the same name
 COMMANDS = (
-    "chat", "serve", "memory", "replay", "judge",
+    "chat", "voice", "serve", "memory", "replay", "judge",
     "data", "analyse", "evaluate", "index", "persona", "reddit", "train", "average", "export", "annotate", "generate",
     "study", "experiment",
 )  # fmt: skip

@@ -65,7 +65,7 @@ def fetch(info: CorpusInfo, file: Download, root: Path, *, on_progress: OnProgre
     except requests.HTTPError as error:
         status = "an error" if error.response is None else error.response.status_code
         raise AllearsError(f"the server answered {status} for {file.url}; {by_hand}") from error
-    except _CutOffError as error:
+    except CutOffError as error:
         raise AllearsError(
             f"the connection to {urlsplit(file.url).hostname} was lost after {human_size(error.done)}; "
             f"run the command again to continue there, or {by_hand}"
@@ -101,7 +101,7 @@ def _check_existing(file: Download, place: Path) -> None:
         )
 
 
-class _CutOffError(Exception):
+class CutOffError(Exception):
     """The connection dropped and stayed down; `done` bytes are kept for next time."""
 
     def __init__(self, done: int) -> None:
@@ -133,7 +133,7 @@ class ResumingDownloader:
                 if attempt == 0 and stuck:
                     raise  # not a byte came: the network is closed, not shaky
                 if attempt + 1 == self.attempts:
-                    raise _CutOffError(self._have()) from error
+                    raise CutOffError(self._have()) from error
                 if stuck:
                     time.sleep(self.pause * 2**attempt)
         os.replace(self.part, output_file)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from time import monotonic, sleep
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from allears.errors import AllearsError
 
@@ -21,6 +22,10 @@ _TOO_LONG = ("context", "too long", "too large", "maximum", "token")
 
 class TooLongError(AllearsError):
     """The endpoint finds the prompt too long; a shorter one may do."""
+
+
+class SilentError(AllearsError):
+    """Nobody answers at the address."""
 
 
 class _NoRedirects(HTTPRedirectHandler):
@@ -38,7 +43,9 @@ class Endpoint:
     def __init__(self, url: str, key: str = "", *, retries: int = 2):
         self.url, self.retries = url, retries
         self._key = key
-        self._opener = build_opener(_NoRedirects)
+        # what runs on this machine is asked directly, whatever proxy there is for the rest of the world
+        here = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+        self._opener = build_opener(_NoRedirects, *([ProxyHandler({})] if here else []))
 
     def chat(self, body: Mapping[str, Any], deadline: float) -> str:
         """The answer's text. `deadline`: of `time.monotonic`; nothing is waited for beyond it."""
@@ -52,6 +59,31 @@ class Endpoint:
                 sleep(pause)
                 pause *= 2
         raise AssertionError("the last attempt returns or raises")
+
+    def models(self, patience: float) -> list[str]:
+        """The models that it lists; none where it has no such list.
+
+        Args:
+            patience: Seconds until it is taken for silent.
+        """
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        try:
+            with self._opener.open(
+                Request(f"{self.url}/models", headers=headers), timeout=patience
+            ) as answer:
+                found = json.loads(_read(answer, monotonic() + patience))
+            return [str(each["id"]) for each in found["data"]]
+        except HTTPError as error:
+            with error:
+                if error.code in (401, 403):
+                    raise self._refusal(error.code, _detail(error)) from error
+            return []
+        except (OSError, http.client.HTTPException) as error:  # URLError and TimeoutError, too
+            raise SilentError(
+                f"nothing answers at {self.url} ({_reason(getattr(error, 'reason', error))}); is it running?"
+            ) from error
+        except (ValueError, LookupError, TypeError):
+            return []
 
     def _ask(self, body: Mapping[str, Any], deadline: float) -> str:
         left = deadline - monotonic()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -22,6 +22,7 @@ __all__ = [
     "NamesEmotion",
     "Prompt",
     "Seed",
+    "Streams",
     "checked_strategy",
     "settings_of",
 ]
@@ -103,6 +104,26 @@ class HasOwnSettings(Protocol):
 
 def settings_of(generator: Generator) -> Settings:
     return generator.own_settings if isinstance(generator, HasOwnSettings) else PAL_SETTINGS
+
+
+@runtime_checkable
+class Streams(Protocol):
+    """A generator that hands out a reply while it is being written."""
+
+    def stream(
+        self,
+        prompt: Prompt,
+        settings: Settings | None = None,
+        seed: int = 0,
+        *,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> Iterator[str]:
+        """The raw text of one reply, piece by piece; its strategy in brackets may stand before it."""
+        ...
+
+    def split(self, written: str) -> tuple[str, str]:
+        """A whole raw text as (strategy, reply); the strategy is "" where none was named."""
+        ...
 
 
 @runtime_checkable

@@ -208,6 +208,10 @@ def messages(prompt: Prompt, turns: int = TURNS) -> list[dict[str, str]]:
             "What the person has told about themselves, in their own words (use it where it helps, never recite "
             f"it): {' '.join(known)}"
         )
+    if prompt.own_persona:
+        parts.append(f"About you: {' '.join(prompt.own_persona)}")
+    if prompt.days_since is not None:
+        parts.append(f"You last talked {prompt.days_since} days ago.")
     talk = [_message(turn) for turn in prompt.turns[-turns:]]
     if not talk or talk[-1]["role"] != "user":
         talk.append({"role": "user", "content": "..."})

@@ -27,6 +27,7 @@ SYSTEM = (
     "and answer that, in one to three short, plain sentences. Answer a question first. Never invent anything."
 )
 START, END = "<|im_start|>", "<|im_end|>"
+LAYOUT = 1  # its version; an adapter is only of use with the one that it learned
 STRATEGY_OF = {word: name for name, word in STRATEGY_WORDS.items()}
 _MARK = re.compile(r"<\|")  # what a person types must never be read as a border between turns
 _STRATEGY = re.compile(r"\s*\[(\w+)\]\s*")

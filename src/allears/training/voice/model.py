@@ -19,9 +19,9 @@ from allears.errors import AllearsError
 from allears.models.generation.causal_model import with_adapters
 from allears.models.language_models import load_language_model
 from allears.nn.weights import write_text
+from allears.runtime.gguf_card import KIND
 from allears.runtime.runs import MODEL_FILE, best, saved_card
 
-KIND = "voice"
 WEIGHTS_FILE = "adapter.safetensors"
 
 
