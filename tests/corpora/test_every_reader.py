@@ -129,8 +129,13 @@ def test_bytes_that_are_not_utf_8_are_a_bad_row(made_up: MadeUp, tmp_path: Path)
 
 @every_corpus
 def test_a_corpus_that_is_not_there_is_said_to_be_absent_before_reading(made_up: MadeUp, tmp_path: Path):
-    if made_up.name in ("talks", "marked-replies"):  # they ship with the package, so only a split can be absent
-        with pytest.raises(NotHereError, match=f"{made_up.name} has no split 'dev'; it has train, valid, test"):
+    if made_up.name in (
+        "talks",
+        "marked-replies",
+    ):  # they ship with the package, so only a split can be absent
+        with pytest.raises(
+            NotHereError, match=f"{made_up.name} has no split 'dev'; it has train, valid, test"
+        ):
             made_up.reader().read("dev", tmp_path)
         return
     with pytest.raises(NotHereError):

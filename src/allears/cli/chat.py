@@ -29,10 +29,10 @@ def chat(
     pool: list[Path] = value(
         [], "Replies of your own (.jsonl) beside the shipped ones; may be given several times."
     ),
-    voice: str = value(
-        "default",
+    voice: str | None = optional(
         "Who answers: `default`, `small`, `chosen` (replies written beforehand), `remote`, `ollama:NAME`, "
-        "`openai:URL#MODEL`, `hf:NAME`, a .gguf file, or a generator's run folder.",
+        "`openai:URL#MODEL`, `hf:NAME`, a .gguf file, or a generator's run folder. Left out: what "
+        "`allears voice use` was told last."
     ),
     drafts: int | None = optional(
         "How many drafts of a reply the voice may write; the best is said. Default: the voice's own number.",
@@ -61,10 +61,13 @@ def chat(
     echo "My dog is ill." | allears chat --json
     printf "My dog is ill.\\n/why\\n" | allears chat --commands
     """
+    from allears.runtime.voice_choice import chosen_voice
+
+    named = voice or chosen_voice()
     if prepare:
         from allears.cli.progress import watched
 
-        open_listener(bundle, pool, country, watched, voice, drafts)
+        open_listener(bundle, pool, country, watched, named, drafts)
         _note("the replies are ready")
         return
     if no_memory and resume is not None:
@@ -75,7 +78,7 @@ def chat(
         from allears.safety.replies import help_for
 
         help_for(country)  # a country without help lines is an error now, not in the moment they are needed
-    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, voice, drafts))
+    loading = Loading(lambda watch: open_listener(bundle, pool, country, watch, named, drafts))
     code = 1
     try:
         code = _talk(loading, resume, no_memory, country, seed, as_json, why, commands)

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
+from allears.runtime.generating import SeededGenerator
 from allears.runtime.generator import Generator
+from allears.runtime.language_voices import is_language_voice, open_language_voice
+from allears.runtime.voice_choice import has_adapter, named_voice
+from allears.runtime.weights import installed
 
 DEFAULT, SMALL, CHOSEN, REMOTE = "default", "small", "chosen", "remote"
 VOICES = (DEFAULT, SMALL, CHOSEN, REMOTE)
 ELSEWHERE = ("ollama:", "openai:", "hf:")  # how the names of your own models begin
+OWN_DRAFTS = 2  # of the default voice: on two cores a draft takes a second or two
 
 SETTINGS = Settings(temperature=0.5, top_p=0.9, repetition_penalty=1.05, longest=72, shortest=4)
 # PAL's own (section 4.3), and no three words twice: a reply is short.
@@ -102,11 +108,10 @@ def open_voice(name: str, *, threads: int | None = None, drafts: int | None = No
         from allears.runtime.remote import open_remote
 
         return Voice(name, open_remote(), drafts=drafts or 1)
-    if name == DEFAULT or name.startswith(ELSEWHERE) or name.endswith(".gguf"):
-        from allears.runtime.language_voices import open_language_voice
-
-        own = 2 if name == DEFAULT else 1  # another model speaks for itself
-        return Voice(name, open_language_voice(name, threads=threads), drafts=drafts or own)
+    if is_language_voice(name):
+        own = OWN_DRAFTS if name == DEFAULT else 1  # another model speaks for itself
+        generator = cast(Generator, open_language_voice(name, threads=threads, open_hub=_open_hub))
+        return Voice(name, generator, drafts=drafts or own)
     from allears.models.generation.loading import load_generator
 
     if not Path(name).is_dir():
@@ -117,12 +122,19 @@ def open_voice(name: str, *, threads: int | None = None, drafts: int | None = No
     return Voice(Path(name).resolve().name, load_generator(name), drafts=drafts or 1, settings=SMALL_SETTINGS)
 
 
+def _open_hub(name: str) -> SeededGenerator:
+    from allears.models.generation.hub_voice import open_hub_voice  # with torch
+
+    return open_hub_voice(name)
+
+
 def missing(name: str) -> str:
     """Why a voice cannot be opened here, with the way to it; or nothing."""
     if name == DEFAULT:
-        from allears.runtime.language_voices import language_voice_missing
-
-        return language_voice_missing(DEFAULT)
+        voice = named_voice(DEFAULT)
+        if not has_adapter(voice):
+            return f"the voice {DEFAULT} has no adapter in this package; export one to {voice.adapter}"
+        return "" if installed(voice.base) else f"its weights are not here; run: allears voice get {DEFAULT}"
     if name == SMALL:
         from allears.runtime.smollm2 import smollm2_missing
 

@@ -56,15 +56,15 @@ class VoiceModel(nn.Module):
                 fast in it, others slower.
         """
         super().__init__()
-        self.half = torch.cuda.is_available() if half is None else half
+        self.in_half = torch.cuda.is_available() if half is None else half
         self.base: Any = with_adapters(
-            base.to(torch.bfloat16 if self.half else torch.float32),
+            base.to(torch.bfloat16 if self.in_half else torch.float32),
             rank=rank,
             alpha=alpha,
             dropout=dropout,
             first_layer=first_layer,
         )
-        if self.half:  # autocast does it, without a detour of every input through float32
+        if self.in_half:  # autocast does it, without a detour of every input through float32
             for layer in self.base.modules():
                 layer.cast_input_dtype_enabled = False
 
@@ -74,7 +74,7 @@ class VoiceModel(nn.Module):
         Rows are padded on the right, so that no mask is needed: nobody looks ahead. The vocabulary is large, so
         logits are computed at the wanted places alone.
         """
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.half):
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.in_half):
             body = self.base.get_base_model().base_model
             hidden = body(input_ids=ids, use_cache=False).last_hidden_state
             rows, places = learn[:, 1:].nonzero(as_tuple=True)
