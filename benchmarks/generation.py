@@ -15,6 +15,7 @@
    branches, sampled, against encoder passes over a context of 128 tokens.
 4. *Words a second*: every generator there is here, one prompt at a time and plainly; a language model beside Hugging
    Face's `generate` with the same weights.
+5. *llama.cpp*: with `--gguf FILE`, a GGUF voice against llama.cpp's own time for the same 40 tokens (gguf_speed.py).
 
 Contestants take turns, and of several rounds the best time of each word counts, since other work on the machine
 disturbs all of them (and an encoder pass, which is one piece, more than a word).
@@ -44,11 +45,13 @@ from allears.runtime.generator import Generator, Prompt
 from allears.runtime.onnx_generator import OnnxGenerator
 from allears.runtime.replies import write_replies
 from allears.runtime.voice_card import has_voice
+from gguf_speed import against_llama
 
 MOST_BRANCHES = 1.25  # times plain decoding
 LEAST_CACHE = 5.0  # times recomputing
 MOST_PASSES = 12.0  # of the encoder, for three proposals
 LEAST_LANGUAGE_MODEL = 2.0  # times Hugging Face's generate
+MOST_LLAMA = 1.2  # times llama.cpp's own time
 WORDS, CACHED_WORDS = 25, 40
 ROWS = 6  # of the listener's decoding: three proposals, two branches each
 LEANING = "Information"  # a strategy of alpha 0.75
@@ -411,6 +414,9 @@ def measured(arguments: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     found |= words_a_second(generators, arguments.rounds)
     if arguments.language_model:
         found |= language_model(arguments.language_model, max(2, arguments.rounds // 3))
+    if arguments.gguf:
+        prompt = Prompt(TURNS, PERSONA, LEANING)
+        found |= against_llama(arguments.gguf, arguments.adapter, prompt, max(2, arguments.rounds // 3))
     size = sum(facts.bytes for facts in BundleCard.read(folder).files.values())
     voice_size = sum(path.stat().st_size for path in folder.glob("voice*"))
     found |= {"bundle_mib": round(size / 2**20, 1), "voice_mib": round(voice_size / 2**20, 1)}
@@ -418,7 +424,11 @@ def measured(arguments: argparse.Namespace, scratch: Path) -> dict[str, Any]:
 
 
 def broken_limits(found: Mapping[str, Any]) -> list[str]:
-    most = {"two_branches_ratio": MOST_BRANCHES, "proposals_in_passes": MOST_PASSES}
+    most = {
+        "two_branches_ratio": MOST_BRANCHES,
+        "proposals_in_passes": MOST_PASSES,
+        "llama_cpp_ratio": MOST_LLAMA,
+    }
     least = {"cache_ratio_int8": LEAST_CACHE, "language_model_ratio": LEAST_LANGUAGE_MODEL}
     broken = [f"{name} {found[name]} > {limit}" for name, limit in most.items() if found.get(name, 0) > limit]
     broken += [
@@ -436,6 +446,12 @@ def main() -> int:
         "--fresh", action="store_true", help="fresh weights in the place of both; no cost changes"
     )
     parser.add_argument("--language-model", default="", metavar="RUN", help="an adapter's run folder")
+    parser.add_argument(
+        "--gguf", type=Path, metavar="FILE", help="a language model, against llama.cpp itself"
+    )
+    parser.add_argument(
+        "--adapter", type=Path, metavar="FILE", help="what is laid over it, with its voice.json"
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a limit is broken")

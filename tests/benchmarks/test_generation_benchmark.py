@@ -9,6 +9,7 @@ import pytest
 
 from allears.models.generation import saved
 from allears.training.export.bundle import export_together
+from tiny_gguf import tiny_model
 from tiny_models import tiny_selector, tiny_voice
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "generation.py"
@@ -31,7 +32,10 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_ratio_is_measured(made: Path):
-    done = run("--bundle", made / "bundle", "--run", made / "run", "--rounds", 1, "--json")
+    tiny = tiny_model(made)
+    done = run(
+        "--bundle", made / "bundle", "--run", made / "run", "--gguf", tiny.file, "--rounds", 1, "--json"
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     for name in (
@@ -40,6 +44,9 @@ def test_every_ratio_is_measured(made: Path):
         "cache_ratio_1",
         "cache_ratio_6",
         "words_a_second_torch",
+        "llama_cpp_ratio",
+        "own_clock_ratio",
+        "gguf_first_word_cached_s",
     ):
         assert found[name] > 0
     assert found["same_words_1"]

@@ -22,12 +22,12 @@ from allears.errors import AllearsError
 from allears.runtime import voice_choice, weights
 from allears.runtime.gguf_card import ADAPTER_FILE, GgufVoiceCard
 from allears.runtime.voice_choice import chosen_voice, voice_files
-from allears.runtime.weights import Weights, fetched, installed, weights_file
+from allears.runtime.weights import BaseWeights, fetched, installed, weights_file
 from command_line import Run
 
 WHOLE = os.urandom(300_000)
 PARTS = (WHOLE[:250_000], WHOLE[250_000:])
-BASE = Weights(
+BASE = BaseWeights(
     file="tiny.gguf",
     size=len(WHOLE),
     sha256=hashlib.sha256(WHOLE).hexdigest(),
@@ -270,9 +270,9 @@ def test_a_place_that_cannot_be_a_folder_is_one_sentence(
 GET = """
 import sys
 from allears.runtime import weights
-from allears.runtime.weights import Weights
+from allears.runtime.weights import BaseWeights
 weights.SPARE = 0
-weights.BASES["qwen-0.5b"] = Weights(**{fields!r})
+weights.BASES["qwen-0.5b"] = BaseWeights(**{fields!r})
 plain = weights._part
 def slow(requirement, work):
     if requirement.startswith("tiny-part2"):

@@ -10,7 +10,7 @@ from platformdirs import user_config_path
 
 from allears.errors import AllearsError
 from allears.runtime.gguf_card import ADAPTER_FILE, CARD_FILE, GgufVoiceCard
-from allears.runtime.weights import BASES, DEFAULT_BASE, Weights, installed, weights_file
+from allears.runtime.weights import BASES, DEFAULT_BASE, BaseWeights, installed, weights_file
 
 DEFAULT = "default"
 BUNDLED = Path(__file__).parents[1] / "bundles" / "voice"  # our adapter
@@ -26,7 +26,7 @@ class NamedVoice:
     adapter: Path | None = None
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> BaseWeights:
         return BASES[self.base]
 
 

