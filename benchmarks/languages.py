@@ -54,13 +54,13 @@ def missed(sentences: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str
             yield language, found, sentence
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--misses", action="store_true", help="list false alarms and what was missed")
     parser.add_argument("--split", default="train", help="of the talks")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     messages, sentences = english_messages(given.split), foreign_sentences()
     long = [pair for pair in sentences if is_long(*pair)]
     shipped = languages.SURELY_FOREIGN
@@ -82,7 +82,8 @@ def main() -> None:
             print(f"false alarm  {language}: {message}")
         for language, instead, sentence in missed(sentences):
             print(f"missed  {language} (said to be {instead}): {sentence}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

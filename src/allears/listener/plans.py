@@ -62,7 +62,10 @@ _WEEKDAY = _pattern(
     r"(?!'s)"
 )
 _IN_MONTH = _pattern(rf"(?:in|this|next|by|until|early|late|mid) {_MONTH}(?: (?P<year>\d{{4}}))?")
-_EVENT = "interview|exam|test|appointment|date|meeting|audition|trial|shift|wedding|funeral|operation|surgery|scan|flight"
+_EVENT = (
+    "interview|exam|test|appointment|date|meeting|audition|trial|shift|wedding|funeral"
+    "|operation|surgery|scan|flight"
+)
 # A day that comes again and again, or has been, is no plan.
 _AGAIN = _pattern(rf"every|each|always|usually|{_DAYS_AGAIN}|(?:last|past) {_SPAN}|yesterday|ago|since")
 _PAST = _pattern(
