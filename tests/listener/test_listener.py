@@ -121,6 +121,20 @@ def test_a_contradiction_replaces_and_is_told(listener: Listener):
     assert "I live in Ghent." not in second.conversation.personas["seeker"].texts
 
 
+def test_another_language_is_answered_in_it_and_nothing_else_happens(listener: Listener):
+    reply = listener.respond("Ich bin heute so traurig, weil mein Hund gestorben ist und ich allein bin.")
+    assert reply.why.kind == "language"
+    assert "Englisch" in reply.text
+    assert not reply.conversation.personas
+
+
+def test_a_question_about_what_was_told_is_answered_from_the_notes(listener: Listener):
+    first = listener.respond("My dog is called Biscuit.")
+    second = listener.respond("do you remember my dog's name?", first.conversation)
+    assert second.why.kind == "memory"
+    assert "Biscuit" in second.text
+
+
 def test_forget_that_forgets(listener: Listener):
     first = listener.respond("I have a cat.")
     second = listener.respond("Forget that, please", first.conversation)
@@ -161,7 +175,8 @@ def test_a_message_that_is_too_long_is_refused_and_not_cut(listener: Listener):
 
 
 @pytest.mark.parametrize(
-    "message", ["😭😭😭", "Мне очень грустно", "今日はとても悲しい", "\u202e\u0000 ok", "a" * LONGEST_MESSAGE]
+    "message",
+    ["😭😭😭", "Мне очень грустно сегодня", "今日はとても悲しい", "\u202e\u0000 ok", "a" * LONGEST_MESSAGE],
 )
 def test_any_text_has_an_answer(listener: Listener, message: str):
     assert listener.respond(message).text

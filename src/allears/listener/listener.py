@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from allears.conversation import Context, Conversation, PersonaSentence
-from allears.listener import requests
+from allears.listener import direct
 from allears.listener.choosing import OWN, another, rank, reviewed
 from allears.listener.contract import (
     NO_WISH,
@@ -45,11 +45,11 @@ from allears.personas.contract import PersonaExtractor, SharesEncoder
 from allears.personas.memory import merge
 from allears.personas.provenance import Extraction, extract_each
 from allears.progress import Watch, unwatched
+from allears.runtime.nearest import Floats
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
-from allears.safety.dangers import SafetyState
-from allears.safety.replies import ELSEWHERE, countries, fixed_reply
+from allears.safety.replies import ELSEWHERE, countries
 from allears.safety.screen import CrisisScreen
 
 SHOWN = 10  # candidates in `why`
@@ -229,11 +229,15 @@ class Listener:
             unread = error
         with clock(turns, "screen"):
             for turn in turns:
-                self._screen(turn)
+                self._answer_directly(turn)
         open_turns = [turn for turn in turns if turn.reply is None]
         if open_turns:
             if unread is not None:
                 raise unread
+            with clock(open_turns, "remember"):
+                direct.recall(open_turns, self._vectors, say=not self.writer.voice.writes)
+            open_turns = [turn for turn in open_turns if turn.reply is None]
+        if open_turns:
             with clock(open_turns, "remember"):
                 self._remember(open_turns, [turn.texts[1] for turn in open_turns])
             with clock(open_turns, "encode"):  # the personas, now that they are known
@@ -264,32 +268,17 @@ class Listener:
             for row, turn in enumerate(turns):
                 turn.texts, turn.sensed = contexts[2 * row : 2 * row + 2], sensed[row]
 
-    def _screen(self, turn: TurnState) -> None:
-        state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
-        found = self.screen.check(
-            turn.message,
-            turn.conversation.turns,
-            state,
-            read=turn.sensed.risk,
-            in_part=turn.sensed.in_part,
-        )
-        turn.screening = found.to_dict()
-        turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
-        if found.answer:
-            text = fixed_reply(found, country=self._country(turn.conversation))
-            turn.reply, turn.why = text, Why("crisis", turn.screening, seed=turn.seed)
-            return
-        request = requests.asked(turn.message)
-        if request:
-            text, after, gone = requests.answer(request, turn.conversation)
-            turn.conversation = after
-            turn.reply = text
-            turn.why = Why(
-                "forget" if request.startswith("forget") else "memory",
-                turn.screening,
-                changes=tuple(ShownChange(sentence.text, "", "forgotten") for sentence in gone),
-                seed=turn.seed,
-            )
+    def _answer_directly(self, turn: TurnState) -> None:
+        country = self._country(turn.conversation)
+        direct.screen(turn, self.screen, country)
+        if turn.reply is None:
+            direct.answer_request(turn)
+        if turn.reply is None:
+            direct.answer_in_their_language(turn, country)
+
+    def _vectors(self, texts: Sequence[str]) -> Floats:
+        """What the bundle's encoder makes of texts, for how near they are in meaning."""
+        return self.selector.encode_responses(texts).vectors
 
     def _country(self, conversation: Conversation) -> str | None:
         """Where the person said they are, if help lines are listed for it."""
@@ -341,7 +330,7 @@ class Listener:
     def _request(self, turn: TurnState) -> DraftRequest:
         return DraftRequest(
             turn.turns,
-            known_before(turn.persona, turn.turns),
+            known_before(turn.persona, turn.turns, turn.recalled),
             turn.listener,
             tuple(name for name, _ in turn.strategies),
             turn.wish,

@@ -38,6 +38,7 @@ class TurnState:
         self.labels: Mapping[str, Any] = conversation.labels
         self.emotions: Likely = ()
         self.strategies: Likely = ()
+        self.recalled: tuple[PersonaSentence, ...] = ()  # notes that answer a question of this message
         self.learned: tuple[PersonaSentence, ...] = ()
         self.changes: tuple[ShownChange, ...] = ()
         self.queries: tuple[Query, ...] = (Query(self.turns[-CONTEXT_TURNS:]), Query(self.turns[-1:]))

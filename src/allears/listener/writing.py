@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from allears.conversation import Persona, Role, Turn
+from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.decoding import PAL_ALPHAS, AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.listener.contract import Proposal, Ranked, Wish
@@ -224,11 +224,14 @@ def cannot_be_said(text: str, turns: Sequence[Turn]) -> str:
     return "; ".join(review(text).reasons)
 
 
-def known_before(persona: Persona, turns: Sequence[Turn]) -> tuple[str, ...]:
-    """What is known of the person that the turns a voice is shown do not tell."""
+def known_before(
+    persona: Persona, turns: Sequence[Turn], asked_for: Sequence[PersonaSentence] = ()
+) -> tuple[str, ...]:
+    """What is known of the person that the turns a voice is shown do not tell; first what the message asks for."""
     first = max(0, len(turns) - SHOWN_TURNS) + 1
     shown = {f"turn {number}" for number in range(first, len(turns) + 1)}
-    return tuple(each.text for each in persona.sentences if each.source not in shown)
+    others = (each.text for each in persona.sentences if each.source not in shown)
+    return tuple(dict.fromkeys((*(each.text for each in asked_for), *others)))
 
 
 def _words(text: str) -> list[str]:
