@@ -9,6 +9,9 @@ import pytest
 
 # A wide terminal for every test and the commands it starts: where a table wraps is not what is tested.
 os.environ["COLUMNS"] = "200"
+# Language models of this machine are left alone; `real_voice` names the folder for tests that want them.
+REAL_MODELS = os.environ.get("ALLEARS_MODELS")
+os.environ["ALLEARS_MODELS"] = os.devnull + "-models"
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from allears.listener.cards import Card, read_cards, shipped_cards
 from allears.listener.choosing import another, rank, reviewed
 from allears.listener.contract import Proposal, Ranked, Wish
 from allears.listener.finding import Finder
+from allears.listener.fitting import Fit
 from allears.listener.listener import Listener
-from allears.runtime.onnx_scorer import Fit
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 from allears.safety.review import review

@@ -15,11 +15,11 @@ from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
 from allears.listener.contract import Wish
+from allears.listener.fitting import Fit
 from allears.listener.listener import Listener
 from allears.listener.voices import Voice
 from allears.listener.writing import Writer, cannot_be_said, known_before, whole_sentences
 from allears.runtime.generator import Generated, Likelihood, Prompt
-from allears.runtime.onnx_scorer import Fit
 from allears.runtime.talk_layout import split_reply
 
 Answer = Callable[[Prompt, int], str]

@@ -1,94 +1,112 @@
-"""The scorer: what it learns from, how it goes into a bundle, and what it says of replies."""
+"""The scorer: what it learns from, what it reads of a reply, its file, and how it is measured."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from safetensors.numpy import save_file
 
 from allears.conversation import Role, Turn
-from allears.corpora.heads import FIT_TURNS, fit_reading, head
+from allears.corpora import read as read_corpus
 from allears.corpora.marked import from_talks
 from allears.errors import AllearsError
 from allears.evaluation.scorer import evaluate_scorer
 from allears.labels import MARKS
-from allears.models.reader.saved import ReaderCard, TorchReader, build
-from allears.models.selection.saved import TorchSelector
-from allears.runtime.onnx_scorer import FIT, Fit, OnnxScorer, bundled_scorer
-from allears.text.layout import Limits
-from allears.training.export.ranker import export
-from allears.training.export.scorer import add_scorer
-from tiny_models import tiny_selector
+from allears.listener.fitting import FEATURES, FILE, Fit, ReplyScorer, ScorerWeights, open_scorer, read
+from allears.listener.listener import Listener
+from allears.metrics.ranking import area_under_curve
+from allears.runtime.onnx_selector import OnnxSelector
+from allears.training.fit_scorer import area_of, fit, inputs
+from made_up_corpora import MARKED
 
 TURNS = (
     Turn(Role.SEEKER, "my dog is lost"),
-    Turn(Role.SUPPORTER, "Where did you see him last?", strategy="Question"),
+    Turn(Role.SUPPORTER, "Where did you see him last?"),
     Turn(Role.SEEKER, "at the boat"),
 )
-REPLIES = ["Great news!", "Your dog was at the boat.", "So sad."]
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> TorchSelector:
-    return tiny_selector(tmp_path_factory.mktemp("run"), similarity="cosine", pooled=True)
-
-
-@pytest.fixture(scope="module")
-def reader(run: TorchSelector) -> TorchReader:
-    encoder = run.model.encoder.first_layers(1)  # type: ignore[union-attr,operator]
-    generator = torch.Generator().manual_seed(3)
-    for module in encoder.modules():
-        if isinstance(module, torch.nn.Linear):
-            up = torch.randn(module.out_features, 2, generator=generator)
-            down = torch.randn(2, module.in_features, generator=generator)
-            module.weight.data += 0.1 * up @ down / module.in_features**0.5
-    card = ReaderCard({FIT: head(FIT).labels}, Limits(context_tokens=60), encoder.config, {})
-    torch.manual_seed(3)
-    model = build(card, encoder)
-    model.heads[FIT][-1].weight.data *= 10  # type: ignore[index,union-attr]
-    return TorchReader(model, card, run.tokenizer)  # type: ignore[arg-type]
-
-
-@pytest.fixture(scope="module")
-def bundle(run: TorchSelector, reader: TorchReader, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("scored") / "bundle"
-    export(run, folder)
-    assert bundled_scorer(folder) is None
-    add_scorer(folder, reader)
-    return folder
-
-
-def test_the_exported_scorer_says_what_its_run_says(bundle: Path, reader: TorchReader):
-    scorer = bundled_scorer(bundle)
-    assert scorer is not None
-    found = scorer.score(TURNS, ["i have a dog"], REPLIES)
-    expected = reader.answers([fit_reading(TURNS, ["i have a dog"], reply) for reply in REPLIES])[FIT]
-    good, off = MARKS.index("good"), MARKS.index("off")
-    np.testing.assert_allclose([each.good for each in found], expected[:, good], atol=0.03)
-    np.testing.assert_allclose([each.off for each in found], expected[:, off], atol=0.03)
-    assert np.ptp(expected, axis=0).max() > 0.05  # the replies do differ
+REPLIES = ["Great news!", "At the boat. So your dog was at the boat?", "Where did you see him last?"]
 
 
 def test_replies_are_compared_by_how_likely_good_less_how_likely_off():
     assert Fit(0.6, 0.1).worth > Fit(0.7, 0.3).worth
 
 
-def test_what_is_read_ends_with_the_reply_and_shows_no_strategy():
-    long = (*TURNS, *TURNS, *TURNS)
-    reading = fit_reading(long, ["i have a dog"], "So sad.")
-    assert [turn.text for turn in reading.turns[:1]] == ["i have a dog"]
-    assert reading.turns[-1] == Turn(Role.SUPPORTER, "So sad.")
-    assert len(reading.turns) == 1 + FIT_TURNS + 1
-    assert all(turn.strategy is None for turn in reading.turns)
+def test_what_is_read_of_a_reply_says_what_it_repeats(listener: Listener):
+    vectors, features = read(listener.selector, TURNS, ["i have a dog"], REPLIES)
+    size = listener.selector.card.size
+    assert vectors.shape == (3, 3 * size)
+    assert features.shape == (3, len(FEATURES))
+    column = {name: features[:, place] for place, name in enumerate(FEATURES)}
+    assert column["asks"].tolist() == [0, 1, 1]
+    assert column["share of the last message's words that it takes up"][1] == 1
+    assert column["three words in a row from the person"].argmax() == 1
+    assert column["likeness to what the listener said before"].argmax() == 2
+    assert column["likeness to what the listener said before"][2] == pytest.approx(1, abs=1e-3)
+    assert column["words"].tolist() == [2, 10, 6]
 
 
-def test_marked_replies_ship_for_every_split_and_become_readings():
+def test_each_reply_is_read_as_if_it_were_alone(listener: Listener):
+    together = read(listener.selector, TURNS, (), REPLIES)
+    for place, reply in enumerate(REPLIES):
+        alone = read(listener.selector, TURNS, (), [reply])
+        for one, other in zip(together, alone, strict=True):
+            np.testing.assert_allclose(one[place], other[0], atol=2e-3)
+
+
+def test_it_learns_to_tell_good_from_off_and_survives_its_file(listener: Listener, tmp_path: Path):
+    selector = listener.selector
+    talks = list(read_corpus("marked-replies", "train", MARKED.write(tmp_path))) * 12
+    data = inputs(selector, talks)
+    weights, area = fit(data, data, selector.fingerprint)
+    assert area == area_of(weights, data) > 0.95
+    names = ("centre", "scale", "first", "first_bias", "second", "second_bias")
+    save_file(
+        {name: getattr(weights, name) for name in names},
+        tmp_path / "scorer",
+        metadata={"fingerprint": weights.fingerprint},
+    )
+    again = ScorerWeights.read(tmp_path / "scorer")
+    scorer = ReplyScorer(selector, again)
+    good, off, _ = talks[:3]
+    (better,) = scorer.score(good.turns[:-1], (), [good.turns[-1].text])
+    (worse,) = scorer.score(off.turns[:-1], ("i take the bus",), [off.turns[-1].text])
+    assert better.worth > worse.worth
+    assert scorer.score(TURNS, (), []) == []
+
+
+def test_the_shipped_scorer_belongs_to_the_shipped_encoder_and_knows_what_is_off():
+    scorer = open_scorer(OnnxSelector.from_bundle())
+    assert scorer is not None
+    said = (Turn(Role.SEEKER, "my dog died this morning and the house is so quiet"),)
+    replies = [
+        "So quiet without him. How long did you have him?",
+        "Congratulations, you must be so proud of your new job!",
+    ]
+    good, off = scorer.score(said, (), replies)
+    assert good.worth > off.worth
+
+
+def test_a_scorer_of_another_encoder_is_not_used(listener: Listener):
+    assert open_scorer(listener.selector) is None
+
+
+def test_a_damaged_file_is_one_sentence(tmp_path: Path):
+    (tmp_path / "broken").write_bytes(FILE.read_bytes()[:30])
+    save_file({"centre": np.zeros(2, np.float32)}, tmp_path / "bare")
+    for name in ("broken", "bare", "missing"):
+        with pytest.raises(AllearsError, match="fit_scorer"):
+            ScorerWeights.read(tmp_path / name)
+
+
+def test_marked_replies_ship_for_every_split():
     for split in ("train", "valid", "test"):
-        readings = head(FIT).read(split)
-        assert {reading.label for reading in readings} <= set(MARKS)
-        assert all(reading.turns[-1].speaker is Role.SUPPORTER for reading in readings)
+        for talk in read_corpus("marked-replies", split):
+            assert talk.labels["mark"] in MARKS
+            assert talk.turns[-1].speaker is Role.SUPPORTER
 
 
 def test_somebody_elses_reply_is_off_and_ones_own_is_good(tmp_path: Path):
@@ -101,24 +119,28 @@ def test_somebody_elses_reply_is_off_and_ones_own_is_good(tmp_path: Path):
     assert not any(one.turns[-1] == other.turns[-1] for one, other in pairs)
 
 
-def test_a_bundle_without_a_scorer_says_how_to_add_one(run: TorchSelector, tmp_path: Path):
-    export(run, tmp_path / "bundle")
-    with pytest.raises(AllearsError, match="--scorer RUN"):
-        OnnxScorer.from_bundle(tmp_path / "bundle")
-
-
 class Knows:
-    """A scorer that likes replies with a word in them."""
+    """A scorer that likes replies with some words in them."""
 
-    def score(self, turns, known, replies):  # type: ignore[no-untyped-def]
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]:
         return [Fit(0.9, 0.05) if "never comes" in reply else Fit(0.1, 0.8) for reply in replies]
 
 
 def test_the_measures_of_a_scorer(tmp_path: Path):
-    from made_up_corpora import MARKED
+    marked = list(read_corpus("marked-replies", "train", MARKED.write(tmp_path)))
+    found = evaluate_scorer(Knows(), marked).flat()
+    assert found["n"] == 3
+    assert found["auc_good_off"] == 100
+    assert found["accuracy"] == pytest.approx(200 / 3)
+    with pytest.raises(AllearsError, match="marked off"):
+        evaluate_scorer(Knows(), [each for each in marked if each.labels["mark"] != "off"])
 
-    readings = head(FIT).read("train", MARKED.write(tmp_path))
-    report = evaluate_scorer(Knows(), readings)
-    assert report.flat()["auc_good_off"] == 100
-    assert report.flat()["n"] == 3
-    assert report.flat()["accuracy"] == pytest.approx(200 / 3)
+
+def test_the_area_counts_ties_by_half():
+    assert area_under_curve([1, 2], [0, 1]) == pytest.approx(0.875)
+    with pytest.raises(AllearsError, match="both sides"):
+        area_under_curve([1], [])
+
+
+def test_weights_are_plain_numbers():
+    assert replace(ScorerWeights.read(), fingerprint="x").fingerprint == "x"

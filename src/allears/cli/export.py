@@ -35,10 +35,6 @@ def export(
         "The run folder of a reader of danger (recipes/crisis-screen.toml): the bundle's crisis screen.",
         metavar="RUN",
     ),
-    scorer: Path | None = optional(
-        "The run folder of a reader of how replies fit (recipes/scorer.toml): the bundle's scorer.",
-        metavar="RUN",
-    ),
     precision: str = value("int8", "int8, float16 or float32."),
     keep_float: list[str] = value(
         [],
@@ -60,8 +56,7 @@ def export(
 
     With --reader, --extractor and --voice, one bundle ranks replies, reads what was said, learns who said it and
     writes replies of its own, on one encoder. All must have been trained on it: together, or with the encoder frozen.
-    A --screen has begun as that encoder and learned danger alone, a --scorer how replies fit; only their change is
-    stored.
+    A --screen has begun as that encoder and learned danger alone; only its change is stored.
     The folder of a joint run brings all of its parts. With --base, and a bundle of that base already in --out, the
     files of the base stay untouched and the new version adds a few megabytes. A bundle in the place of a run is
     copied to --out (or stays where it is) and gets the parts that are named. A language model's adapter becomes half as
@@ -75,11 +70,10 @@ def export(
     allears export runs/default --base runs/dialogue-pretrain --out bundles/default
     allears export bundles/default --voice runs/esconv-pal --out bundles/default
     allears export bundles/default --screen runs/crisis-screen --out bundles/default
-    allears export bundles/default --scorer runs/scorer --out bundles/default
     allears export runs/esconv-smollm2 --out adapters/mine
     allears export runs/voice --out voices/mine
     """
-    others = (reader, extractor, voice, screen, scorer, keep_float, metrics, precision != "int8")
+    others = (reader, extractor, voice, screen, keep_float, metrics, precision != "int8")
     if is_kind(run, VOICE):
         if any(others):
             raise AllearsError(
@@ -107,7 +101,7 @@ def export(
     card = export_run(
         run,
         out,
-        PartRuns(reader, extractor, voice, screen, scorer),
+        PartRuns(reader, extractor, voice, screen),
         precision=precision,
         keep_float=keep_float,
         base=base,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from allears import labels as sets
-from allears.conversation import Conversation, Persona, Role, Turn
+from allears.conversation import Conversation, Role, Turn
 from allears.corpora import corpus as corpus_named
 from allears.corpora import data_root
 from allears.corpora.examples import is_missed
@@ -21,7 +21,6 @@ from allears.errors import AllearsError
 from allears.text.reading import Reading
 from allears.text.tokenizer import words
 
-FIT_TURNS = 5  # before a reply, of which it is judged
 STRATEGY_TURNS = 6  # whose words are read; of the turns before only what the supporter did
 HELD_OUT = 10  # percent of a corpus without a valid split that serve as one
 
@@ -194,23 +193,6 @@ def _risk(conversation: Conversation) -> Iterator[Reading]:
         yield Reading((conversation.turns[0],), (str(risk),), conversation=conversation.id)
 
 
-def fit_reading(turns: Sequence[Turn], known: Sequence[str], reply: str) -> Reading:
-    """What the fit head reads: what is known of the person, the latest turns, and the reply, all as words."""
-    before = [Turn(Role.SEEKER, " ".join(known))] if known else []
-    said = [Turn(turn.speaker, turn.text) for turn in turns[-FIT_TURNS:]]
-    return Reading((*before, *said, Turn(Role.SUPPORTER, reply)))
-
-
-def _fit(conversation: Conversation) -> Iterator[Reading]:
-    mark = conversation.labels.get("mark")
-    if mark is not None and conversation.turns:
-        *before, reply = conversation.turns
-        known = conversation.personas.get(Role.SEEKER.value, Persona()).texts
-        yield replace(
-            fit_reading(before, known, reply.text), labels=(str(mark),), conversation=conversation.id
-        )
-
-
 def _mechanism(name: str, conversation: Conversation) -> Iterator[Reading]:
     judgement = conversation.labels.get(name)
     if not isinstance(judgement, Mapping) or len(conversation.turns) < 2:
@@ -274,10 +256,6 @@ _ALL = (
     Head(
         "risk", sets.RISKS, "risk-cases", Reads.TURN,
         "whether somebody is in danger: the trained layer of the crisis screen", _risk,
-    ),
-    Head(
-        "fit", sets.MARKS, "marked-replies", Reads.CONVERSATION,
-        "how well a reply fits its place: good, plain or off the point", _fit,
     ),
     *(
         Head(

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import rankdata
 
-from allears.conversation import Turn
+from allears.conversation import Conversation, Persona, Role, Turn
 from allears.errors import AllearsError
 from allears.labels import MARKS
-from allears.runtime.onnx_scorer import Fit
-from allears.text.reading import Reading
+from allears.listener.fitting import Fit
+from allears.metrics.ranking import area_under_curve
 
 BINS = 10
 
@@ -42,31 +41,30 @@ class ScorerReport:
         }
 
 
-def evaluate_scorer(scorer: ScoresReplies, readings: Sequence[Reading]) -> ScorerReport:
-    """`readings`: those of the fit head, each a conversation that ends with the reply."""
-    marks = np.array([MARKS.index(reading.label) for reading in readings])
+def evaluate_scorer(scorer: ScoresReplies, marked: Sequence[Conversation]) -> ScorerReport:
+    """`marked`: conversations that end with the reply (`corpora.marked`)."""
+    marks = np.array([MARKS.index(str(each.labels["mark"])) for each in marked])
     for mark in ("good", "off"):
         if MARKS.index(mark) not in marks:
             raise AllearsError(f"there is no reply marked {mark} to measure with")
-    fits = [scorer.score(each.turns[:-1], (), [each.turns[-1].text])[0] for each in readings]
+    fits = [
+        scorer.score(
+            each.turns[:-1],
+            each.personas.get(Role.SEEKER.value, Persona()).texts,
+            [each.turns[-1].text],
+        )[0]
+        for each in marked
+    ]
     good, worth = np.array([fit.good for fit in fits]), np.array([fit.worth for fit in fits])
     chances = np.array([[fit.good, 1 - fit.good - fit.off, fit.off] for fit in fits])
     is_good, is_off = marks == MARKS.index("good"), marks == MARKS.index("off")
     return ScorerReport(
-        len(readings),
-        100 * area(worth[is_good], worth[is_off]),
-        100 * area(worth[is_good], worth[~is_good]),
+        len(marked),
+        100 * area_under_curve(worth[is_good], worth[is_off]),
+        100 * area_under_curve(worth[is_good], worth[~is_good]),
         100 * float((chances.argmax(1) == marks).mean()),
         100 * _calibration_error(good, is_good),
     )
-
-
-def area(better: np.ndarray, worse: np.ndarray) -> float:
-    """How often one of `better` is above one of `worse`; half where they are equal."""
-    if not len(better) or not len(worse):
-        return float("nan")
-    ranks = rankdata(np.concatenate([better, worse]))[: len(better)]
-    return float((ranks.sum() - len(better) * (len(better) + 1) / 2) / (len(better) * len(worse)))
 
 
 def _calibration_error(chance: np.ndarray, true: np.ndarray) -> float:

@@ -7,18 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.cards import Card, read_cards, shipped_cards
 from allears.listener.finding import Finder
+from allears.listener.fitting import open_scorer
 from allears.listener.senses import Senses
 from allears.listener.voices import open_voice
 from allears.personas.contract import PersonaExtractor
+from allears.personas.lasting import Floats, LastingExtractor, LastingWeights
 from allears.personas.noting import NotingExtractor
 from allears.progress import Watch
 from allears.runtime.onnx_extractor import OnnxExtractor
 from allears.runtime.onnx_reader import OnnxReader
-from allears.runtime.onnx_scorer import bundled_scorer
 from allears.runtime.onnx_selector import OnnxSelector
+from allears.runtime.selector import Query
 from allears.safety.bundled_screen import bundled_head
 from allears.safety.patterns import pattern_table
 from allears.safety.screen import CrisisScreen
@@ -55,7 +60,7 @@ def open_parts(
             "there is nothing to answer with; name a file of replies, or leave shipped=False out"
         )
     reader = OnnxReader.from_bundle(bundle, selector.encoder, selector.tokenizer)
-    extractor: PersonaExtractor = NotingExtractor()
+    extractor: PersonaExtractor = _notes(selector)
     if persona == "written":
         extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
     head = bundled_head(bundle, reader, selector.tokenizer)
@@ -66,6 +71,19 @@ def open_parts(
         "finder": Finder(known, selector, folder=cache, watch=watch),
         "screen": CrisisScreen(head),
         "extractor": extractor,
-        "scorer": bundled_scorer(bundle, selector.tokenizer, threads=threads),
+        "scorer": open_scorer(selector),
         "voice": open_voice(voice, threads=threads, drafts=drafts),
     }
+
+
+def _notes(selector: OnnxSelector) -> PersonaExtractor:
+    """What lasts, as it was said: by the learned classifier where it belongs to this encoder, else by rules."""
+    weights = LastingWeights.read()
+    if weights.fingerprint != selector.fingerprint:
+        return NotingExtractor()
+
+    def vectors(texts: Sequence[str]) -> Floats:
+        asked = [Query((Turn(Role.SEEKER, text),)) for text in texts]
+        return np.array([text.vector for text in selector.encode_contexts(asked)], np.float32)
+
+    return LastingExtractor(vectors, weights)

@@ -19,9 +19,9 @@ from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.decoding import PAL_ALPHAS, AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.listener.contract import Proposal, Ranked, Wish
+from allears.listener.fitting import Fit
 from allears.listener.voices import Voice
 from allears.runtime.generator import Generated, Prompt
-from allears.runtime.onnx_scorer import Fit
 from allears.safety.review import review
 
 # A program has no life of its own to speak of: whatever it wrote there would be untrue.

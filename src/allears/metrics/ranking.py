@@ -108,3 +108,13 @@ def _ranked(ranks: npt.ArrayLike) -> Indices:
     if not len(array):
         raise ValueError("there are no ranks to average")
     return array
+
+
+def area_under_curve(better: npt.ArrayLike, worse: npt.ArrayLike) -> float:
+    """How often one of `better` is above one of `worse` (the area under the ROC curve); half where they are equal."""
+    above, below = np.asarray(better, np.float64), np.asarray(worse, np.float64)
+    if not len(above) or not len(below):
+        raise AllearsError("the area under a curve needs scores on both sides")
+    order = np.sort(below)
+    wins = np.searchsorted(order, above, "left") + np.searchsorted(order, above, "right")
+    return float(wins.mean() / (2 * len(below)))

@@ -54,16 +54,20 @@ class NotingExtractor:
         ]
 
 
+def without_lead_in(sentence: str) -> str:
+    """The sentence as it is remembered: "No, i live alone" is "I live alone"."""
+    start = _LEAD_IN.match(sentence.replace("’", "'"))
+    text = sentence[start.end() :] if start else sentence
+    return text[:1].upper() + text[1:]
+
+
 def noted(sentence: str) -> str:
     """The sentence as it is remembered; empty if it is not."""
+    sentence = without_lead_in(sentence)
     text = sentence.replace("’", "'")
-    start = _LEAD_IN.match(text)
-    if start:
-        text = text[start.end() :]
-        sentence = sentence[start.end() :]
     about = _ABOUT.search(text)
     if not tells(sentence) or about is None or about["self"] is None or _PASSING.search(text):
         return ""
     if _SOMEBODY_ELSE.search(text) and not _OWN.search(text):  # of whom, nobody will know
         return ""
-    return sentence[:1].upper() + sentence[1:]
+    return sentence

@@ -56,7 +56,7 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
     """Train, keep the best model in `folder/best`, and return its metrics."""
     options = recipe.training
     gpu = torch.cuda.is_available()
-    accelerator = Accelerator(mixed_precision="bf16" if options.precision == "bf16" and gpu else "no")
+    accelerator = Accelerator(mixed_precision="bf16" if in_half(options.precision, gpu) else "no")
     workers = Workers(accelerator)
     chief = accelerator.is_main_process
     model = task.model.to(accelerator.device)
@@ -109,6 +109,11 @@ def train(task: Task, recipe: Recipe, folder: Path, *, resume: bool = False) -> 
             else:
                 progress.epoch, progress.batch = progress.epoch + 1, 0
     return metrics
+
+
+def in_half(precision: str, gpu: bool) -> bool:
+    """Whether a run computes in bfloat16."""
+    return precision == "bf16-anywhere" or (precision == "bf16" and gpu)
 
 
 class SaveTimes:

@@ -39,7 +39,9 @@ class TrainingOptions:
     schedule: str = "linear"  # linear | cosine | constant
     clip: float = 1.0
     average: float = 0.0  # decay of a moving average of the weights, which is then what is evaluated; 0: off
-    precision: str = "bf16"  # bf16 (on a GPU) | float32
+    precision: str = (
+        "bf16"  # bf16 (on a GPU) | bf16-anywhere (quicker on processors with AVX-512 BF16) | float32
+    )
     metric: str = "recall_at_1"  # the best checkpoint is the one with the highest
     evaluate_every: int = 0  # steps; 0: after each epoch
     patience: int = 0  # evaluations without a better metric before stopping; 0: never stop early

@@ -68,8 +68,7 @@ def listener(folder: Path) -> Listener:
 
 
 def encoded_texts(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts each pass of the encoder reads, from now on; without what the listener makes up and encodes."""
-    monkeypatch.setattr(listener, "making", None)
+    """How many texts each pass of the encoder reads, from now on; whoever asks."""
     passes: list[int] = []
     run = listener.selector.encoder.run
     monkeypatch.setattr(

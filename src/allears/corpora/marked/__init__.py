@@ -32,7 +32,7 @@ class MarkedReplies:
         name="marked-replies",
         title="Marked replies",
         licence="CC BY 4.0",
-        page="docs/listener.md",
+        page="docs/corpora/marked-replies.md",
         about="Replies to our own conversations, marked good, plain or off by blind readers. Shipped with allears.",
     )
 

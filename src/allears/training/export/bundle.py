@@ -76,7 +76,6 @@ def export_together(
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
     screen: TorchReader | None = None,
-    scorer: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
     **options: Any,
 ) -> BundleCard:
@@ -100,7 +99,6 @@ def export_together(
         extractor=extractor,
         voice=voice,
         screen=screen,
-        scorer=scorer,
         largest_file=largest_file,
     )
 
@@ -112,7 +110,6 @@ def add_parts(
     extractor: TorchExtractor | None = None,
     voice: TorchGenerator | None = None,
     screen: TorchReader | None = None,
-    scorer: TorchReader | None = None,
     largest_file: int = selection.LARGEST_FILE,
 ) -> BundleCard:
     """Write what was trained on a bundle's encoder into it, and return its new card; what was there is replaced."""
@@ -126,10 +123,6 @@ def add_parts(
         from allears.training.export.screen import add_screen
 
         add_screen(folder, screen)
-    if scorer is not None:
-        from allears.training.export.scorer import add_scorer
-
-        add_scorer(folder, scorer)
     return BundleCard.read(Path(folder))
 
 

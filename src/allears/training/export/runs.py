@@ -25,7 +25,6 @@ class PartRuns:
     extractor: Path | None = None
     voice: Path | None = None
     screen: Path | None = None
-    scorer: Path | None = None
 
     def load(self, joint: dict[str, Path]) -> dict[str, Any]:
         """Their models; a joint run brings a reader and an extractor of its own where none is named."""
@@ -35,7 +34,6 @@ class PartRuns:
             "extractor": None if extractor is None else extractors.load(extractor),
             "voice": None if self.voice is None else voices.load(self.voice),
             "screen": None if self.screen is None else readers.load(self.screen),
-            "scorer": None if self.scorer is None else readers.load(self.scorer),
         }
 
 

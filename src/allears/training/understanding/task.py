@@ -12,9 +12,7 @@ import torch
 from torch import Tensor
 
 from allears.conversation import Role, Turn
-from allears.corpora import data_root
 from allears.corpora.heads import Head
-from allears.corpora.marked import from_talks
 from allears.labels import RISKS
 from allears.metrics.classification import token_f1, top_hits
 from allears.models.reader import saved
@@ -98,7 +96,6 @@ class UnderstandingTask:
                         *self._readings(each, self.data.train_split, self.data.train_limit),
                         *self._ordinary(each),
                         *self._failed(each),
-                        *self._talks(each),
                     )
                     if not is_left_out(reading, self.data.left_out)
                 ],
@@ -153,12 +150,6 @@ class UnderstandingTask:
         if each.name != "strategy" or not self.data.failed:
             return []
         return each.read("failed", self.data.root or None, corpus="esconv-failed")
-
-    def _talks(self, each: Head) -> list[Reading]:
-        if each.name != "fit" or not self.data.talks:
-            return []
-        root = data_root(self.data.root or None)
-        return list(each.readings(from_talks(self.data.train_split, root, self.options.seed)))
 
     def _dataset(self, readings: list[Reading], each: Head, *, learning: bool = False) -> ReadingDataset:
         informed = each.name in self.card.informed
