@@ -69,7 +69,7 @@ def test_a_conversation_is_laid_out_with_the_strategy_before_each_reply():
     assert "You last talked 3 days ago." in text
     assert f"{START}assistant\n[question] What happened?{END}\n" in text
     assert text.endswith(f"{START}user\nhe ate a sock{END}\n{START}assistant\n")
-    assert prompt_text(SAID, SYSTEM, "Question").endswith("[question] ")
+    assert prompt_text(SAID, SYSTEM, "Question").endswith("[question]")
 
 
 def test_only_replies_that_did_not_miss_are_learned():

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from allears.errors import AllearsError
 from allears.listener.contract import Proposal, Ranked, Wish
 from allears.listener.fitting import Fit
 from allears.listener.voices import Voice
-from allears.runtime.generator import Generated, Prompt
+from allears.runtime.generator import Generated, Prompt, Streams
 from allears.safety.review import review
 
 # A program has no life of its own to speak of: whatever it wrote there would be untrue.
@@ -44,17 +44,6 @@ class Scorer(Protocol):
     """Reads a conversation, what is known of the person and replies, and says how each fits."""
 
     def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]: ...
-
-
-@runtime_checkable
-class Streams(Protocol):
-    """A generator that gives its words as it writes them."""
-
-    def stream(self, prompt: Prompt, settings: Settings, seed: int) -> Iterator[str]: ...
-
-    def split(self, written: str) -> tuple[str, str]:
-        """What it wrote so far, as (strategy, reply)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,8 @@ def conversation_segments(turns: Iterable[Turn], system: str, *, missed: Sequenc
 def prompt_text(turns: Iterable[Turn], system: str, strategy: str | None = None) -> str:
     """Everything before the reply to be written; with its strategy where one is prescribed."""
     before = "".join(segment.text for segment in conversation_segments(turns, system))
-    return f"{before}{START}assistant\n" + (f"[{STRATEGY_WORDS[strategy]}] " if strategy else "")
+    # no blank at the end: in what is learned it belongs to the word after it, and alone it asks for a number
+    return f"{before}{START}assistant\n" + (f"[{STRATEGY_WORDS[strategy]}]" if strategy else "")
 
 
 def reply_text(text: str, strategy: str | None) -> str:

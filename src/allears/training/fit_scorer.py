@@ -101,6 +101,9 @@ def main() -> None:
     parser.add_argument(
         "--talks", type=int, default=3000, help="of our own corpus, each a good and an off reply"
     )
+    parser.add_argument(
+        "--rewritten", type=int, default=800, help="of the replies of our corpus that were plain or off before"
+    )
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
     selector = OnnxSelector.from_bundle()

@@ -19,8 +19,10 @@ from allears.errors import AllearsError
 from allears.models.generation.causal_model import with_adapters
 from allears.models.language_models import load_language_model
 from allears.nn.weights import write_text
-from allears.runtime.gguf_card import KIND
+from allears.runtime.adapter_gguf import read_adapter_gguf
+from allears.runtime.gguf_card import ADAPTER_FILE, KIND
 from allears.runtime.runs import MODEL_FILE, best, saved_card
+from allears.runtime.voice_choice import BUNDLED, DEFAULT
 
 WEIGHTS_FILE = "adapter.safetensors"
 
@@ -127,9 +129,18 @@ def read_card(folder: Path) -> VoiceCard:
         raise AllearsError(f"{folder / MODEL_FILE}: not the card of a voice ({error})") from error
 
 
-def load_adapter(folder: Path | str, model: VoiceModel) -> None:
-    """Put the adapter of a run's folder (or of its `best/`) into a model."""
-    path = best(folder) / WEIGHTS_FILE
+def load_adapter(place: Path | str, model: VoiceModel) -> None:
+    """Put an adapter into a model.
+
+    Args:
+        place: A run's folder (or its `best/`), or an adapter as it ships: a .gguf file, or `default`.
+    """
+    file = BUNDLED / ADAPTER_FILE if str(place) == DEFAULT else Path(place)
+    if file.suffix == ".gguf":
+        learned, _, _ = read_adapter_gguf(file)
+        model.load_state_dict({name: torch.from_numpy(weights.copy()) for name, weights in learned.items()})
+        return
+    path = best(place) / WEIGHTS_FILE
     if not path.is_file():
-        raise AllearsError(f"{path}: no such file; give the folder of a finished voice")
+        raise AllearsError(f"{path}: no such file; give the folder of a finished voice, or an adapter (.gguf)")
     model.load_state_dict(load_file(path))
