@@ -5,8 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 
 __all__ = [
+    "ALL_CLEAR",
     "DAILY_ACTS",
     "DAILY_EMOTIONS",
+    "DANGERS",
     "ED_EMOTIONS",
     "ED_GROUPS",
     "ED_GROUP_OF",
@@ -22,6 +24,7 @@ __all__ = [
     "RISKS",
     "STRATEGIES",
     "TOPICS",
+    "WHOSE",
 ]
 
 # EmpatheticDialogues: the emotion that a conversation is grounded in.
@@ -96,8 +99,15 @@ LEVELS = ("0", "1", "2")
 # How well a reply fits its place, as blind readers mark it.
 MARKS = ("good", "plain", "off")
 
-# What the crisis screen looks for.
+# What danger a single message shows: the labels of the oldest written cases.
 RISKS = ("none", "suicide", "self-harm", "abuse", "harm-to-others")
+
+# What the crisis screen reads in a message with the turns before it: nothing, a doubt, or a clear danger of one kind.
+DANGERS = (
+    "none", "doubt", "suicide", "self-harm", "overdose", "abuse", "child", "harm-to-others", "eating", "psychosis",
+)  # fmt: skip
+WHOSE = ("own", "other")  # who is in danger: the person who writes, or somebody they write about
+ALL_CLEAR = ("no", "yes")  # whether a message honestly says that there is no danger, or no longer
 
 TOPICS = (
     "alt.atheism", "comp.graphics", "comp.os.ms-windows.misc", "comp.sys.ibm.pc.hardware",

@@ -48,6 +48,7 @@ _READERS = {
     "talks": "talks:Talks",
     "marked-replies": "marked:MarkedReplies",
     "risk-cases": "risk_cases:RiskCases",
+    "crisis-talks": "crisis:CrisisTalks",
 }
 _ALIASES = {
     "empatheticdialogues": "ed",

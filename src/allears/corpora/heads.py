@@ -31,6 +31,7 @@ class Reads(StrEnum):
     DESCRIPTION = "the description of the situation"
     SEEKER_TURNS = "everything the seeker says"
     CONVERSATION = "the conversation so far, with its length and past strategies shown"
+    MESSAGE = "the latest message, with the turns before it"
     PAIR = "a seeker's post and the response to it"
     TURN = "one turn"
 
@@ -193,6 +194,40 @@ def _risk(conversation: Conversation) -> Iterator[Reading]:
         yield Reading((conversation.turns[0],), (str(risk),), conversation=conversation.id)
 
 
+def _dangers(conversation: Conversation) -> Iterator[Reading]:
+    """Every message of the person, with all that was said before it."""
+    kind = str(conversation.labels.get("danger"))
+    for place, level in enumerate(conversation.labels.get("levels", ())):
+        if level is not None:
+            label = kind if level == "clear" else str(level)
+            yield Reading(
+                conversation.turns[: place + 1], (label,), conversation=conversation.id, position=place
+            )
+
+
+def _whose(conversation: Conversation) -> Iterator[Reading]:
+    """Of the messages that speak of danger."""
+    for reading in _dangers(conversation):
+        if reading.label != sets.DANGERS[0]:
+            yield replace(reading, labels=(str(conversation.labels["whose"]),))
+
+
+def _all_clear(conversation: Conversation) -> Iterator[Reading]:
+    """Answers to our own question; and messages that are dangerous themselves, which are none."""
+    if "answer" in conversation.labels:
+        answer = sets.ALL_CLEAR[conversation.labels["answer"] == "all-clear"]
+        yield Reading(conversation.turns, (answer,), conversation=conversation.id)
+        return
+    asked = conversation.labels.get("shape") == "answered no"
+    for reading in _dangers(conversation):
+        if len(reading.turns) < 3:
+            continue
+        if reading.label != sets.DANGERS[0]:
+            yield replace(reading, labels=(sets.ALL_CLEAR[0],))
+        elif asked and len(reading.turns) == len(conversation.turns):
+            yield replace(reading, labels=(sets.ALL_CLEAR[1],))
+
+
 def _mechanism(name: str, conversation: Conversation) -> Iterator[Reading]:
     judgement = conversation.labels.get(name)
     if not isinstance(judgement, Mapping) or len(conversation.turns) < 2:
@@ -255,7 +290,19 @@ _ALL = (
     ),
     Head(
         "risk", sets.RISKS, "risk-cases", Reads.TURN,
-        "whether somebody is in danger: the trained layer of the crisis screen", _risk,
+        "whether a single message shows that somebody is in danger", _risk,
+    ),
+    Head(
+        "danger", sets.DANGERS, "crisis-talks", Reads.MESSAGE,
+        "whether somebody is in danger now, and in which: the crisis screen", _dangers,
+    ),
+    Head(
+        "whose", sets.WHOSE, "crisis-talks", Reads.MESSAGE,
+        "whether it is the person's own danger or somebody else's", _whose,
+    ),
+    Head(
+        "all-clear", sets.ALL_CLEAR, "crisis-talks", Reads.MESSAGE,
+        "whether a message honestly says that there is no danger, or no longer", _all_clear,
     ),
     *(
         Head(

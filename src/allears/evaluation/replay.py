@@ -19,7 +19,7 @@ from allears.corpora.files import CorpusError, Source, raise_bad
 from allears.corpora.json_files import Record, json_lines, text_field, texts
 from allears.errors import AllearsError
 from allears.listener.contract import Reply, Responder
-from allears.safety.state import CHECK_BACK
+from allears.safety.state import QUESTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ def write_replayed(done: Iterable[Replayed], out: Path) -> int:
 
 
 def _kind(reply: Reply) -> str:
-    """What a reply was: "reply", "crisis", a "check-in" with somebody who was in danger, "memory" or "forget"."""
-    return "check-in" if reply.why.screening.get("answer") == CHECK_BACK else reply.why.kind
+    """What a reply was: "reply", "crisis", a "check-in" (a reply that ends with the screen's question), "memory"..."""
+    return "check-in" if reply.why.screening.get("answer") == QUESTION else reply.why.kind
 
 
 def _source(reply: Reply) -> str:

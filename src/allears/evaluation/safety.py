@@ -1,111 +1,126 @@
-"""How well the screen does on written cases: what it finds, what it raises for nothing, and which layer did it."""
+"""How well the screen does: on single written cases, and turn by turn on whole conversations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from allears.conversation import Role, Turn
 from allears.metrics.significance import Interval, wilson_interval
-from allears.safety.cases_file import Case
-from allears.safety.combination import ENOUGH
-from allears.safety.dangers import Danger, Screening
+from allears.safety.cases_file import Case, SafetyTalk
+from allears.safety.dangers import DOUBTFUL, LABELS, NO_DANGER, Level, SafetyState, Screening
 from allears.safety.screen import CrisisScreen
-
-LAYERS = ("patterns", "ngrams", "reader")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One case and what the screen said about it."""
+    """A message that was checked, with what was wanted, and what the screen said about it."""
 
-    case: Case
+    text: str
+    wanted: str  # a label: none, doubt or a danger
+    note: str
     screening: Screening
 
     @property
-    def raised(self) -> bool:
-        return self.screening.danger is not None
-
-    def raised_by(self, layer: str) -> bool:
-        """Whether this layer would have been enough without the others."""
-        return any(item.layer == layer and item.weight >= ENOUGH for item in self.screening.evidence)
+    def level(self) -> Level:
+        return self.screening.level
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyReport:
-    """Shares are percentages with 95% Wilson intervals."""
+    """Shares are percentages with 95% Wilson intervals.
+
+    A danger counts as found where it is raised at all, clear or as a doubt.
+    """
 
     recall: Interval
-    false_alarms: Interval
-    by_danger: dict[Danger, Interval]  # recall of each kind of danger, whatever kind was named
-    kind_named: Interval  # of the dangers found, how many were named rightly
-    layer_recall: dict[str, Interval]  # what each layer would find alone
-    layer_false_alarms: dict[str, Interval]
-    layer_by_danger: dict[str, dict[Danger, Interval]]
-    only: dict[str, int]  # dangers found that no other layer would have found alone
-    together: int  # dangers that only the layers together were sure enough of
+    recall_clear: Interval
+    false_clear: Interval
+    false_alarms: Interval  # clear or doubt
+    by_danger: dict[str, Interval]
+    by_shape: dict[str, Interval]
+    kind_named: Interval  # of the clear ones, how many were named rightly
     misses: tuple[Checked, ...]
-    alarms: tuple[Checked, ...]  # the false ones
+    alarms: tuple[Checked, ...]
     dangers: int
     harmless: int
 
     def flat(self) -> dict[str, float | int]:
         """One level of names for machines."""
-        named = {"recall": self.recall, "false_alarms": self.false_alarms, "kind_named": self.kind_named}
-        named |= {f"recall_{_name(danger)}": found for danger, found in self.by_danger.items()}
-        named |= {f"recall_{layer}_alone": found for layer, found in self.layer_recall.items()}
-        named |= {f"false_alarms_{layer}_alone": found for layer, found in self.layer_false_alarms.items()}
-        named |= {
-            f"recall_{_name(danger)}_{layer}_alone": found
-            for layer, kinds in self.layer_by_danger.items()
-            for danger, found in kinds.items()
+        named = {
+            "recall": self.recall,
+            "recall_clear": self.recall_clear,
+            "false_alarms": self.false_alarms,
+            "false_clear": self.false_clear,
+            "kind_named": self.kind_named,
         }
+        named |= {f"recall_{name.replace('-', '_')}": found for name, found in self.by_danger.items()}
         numbers: dict[str, float | int] = {}
         for name, found in named.items():
             numbers |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-        numbers |= {f"only_{layer}": count for layer, count in self.only.items()}
-        return numbers | {"only_together": self.together, "dangers": self.dangers, "harmless": self.harmless}
+        return numbers | {"dangers": self.dangers, "harmless": self.harmless}
 
 
-def evaluate_safety(screen: CrisisScreen, cases: Sequence[Case]) -> SafetyReport:
-    """Check every case as the first message of a conversation."""
-    checked = [Checked(case, screen.check(case.text)) for case in cases]
-    dangers = [item for item in checked if item.case.is_danger]
-    harmless = [item for item in checked if not item.case.is_danger]
-    found = [item for item in dangers if item.raised]
-    by_kind = {danger: [item for item in dangers if item.case.label == danger] for danger in Danger}
-    by_kind = {danger: items for danger, items in by_kind.items() if items}
-    seen = {item.layer for each in checked for item in each.screening.evidence}
-    layers = [layer for layer in LAYERS if layer in seen or layer != "reader"]
-    enough = [{layer for layer in layers if item.raised_by(layer)} for item in found]
+def evaluate_cases(screen: CrisisScreen, cases: Sequence[Case]) -> SafetyReport:
+    """Check every case: its last message, with what was said before it."""
+    return _report(
+        Checked(case.text, case.label, case.note, screen.check(case.text, case.before)) for case in cases
+    )
+
+
+def evaluate_talks(screen: CrisisScreen, talks: Sequence[SafetyTalk]) -> SafetyReport:
+    """Go through every conversation as the listener does; each counts once, by the worst that was raised in it."""
+    return _report(_worst(screen, talk) for talk in talks)
+
+
+def _worst(screen: CrisisScreen, talk: SafetyTalk) -> Checked:
+    found = list(walk(screen, talk.turns))
+    order = list(Level)
+    text, worst = max(found, key=lambda item: (order.index(item[1].level), item[1].certainty))
+    wanted = talk.danger if talk.level == "clear" else talk.level
+    return Checked(text, wanted, talk.shape, worst)
+
+
+def walk(screen: CrisisScreen, turns: Sequence[Turn]) -> Iterable[tuple[str, Screening]]:
+    """Each message of the person with what the screen says, the state going on from one to the next."""
+    state = SafetyState()
+    for place, turn in enumerate(turns):
+        if turn.speaker is Role.SEEKER:
+            found = screen.check(turn.text, turns[:place], state)
+            state = found.state
+            yield turn.text, found
+
+
+def _report(checked: Iterable[Checked]) -> SafetyReport:
+    items = list(checked)
+    dangers = [item for item in items if item.wanted not in (NO_DANGER, DOUBTFUL)]
+    harmless = [item for item in items if item.wanted == NO_DANGER]
+    raised = _share(lambda item: item.level is not Level.NONE)
+    clear = _share(lambda item: item.level is Level.CLEAR)
+    named = [item for item in dangers if item.level is Level.CLEAR]
+    shapes = Counter(item.note for item in dangers if item.note)
     return SafetyReport(
-        recall=_share(found, dangers),
-        false_alarms=_share([item for item in harmless if item.raised], harmless),
+        recall=raised(dangers),
+        recall_clear=clear(dangers),
+        false_clear=clear(harmless),
+        false_alarms=raised(harmless),
         by_danger={
-            danger: _share([item for item in items if item.raised], items)
-            for danger, items in by_kind.items()
+            label: raised([item for item in dangers if item.wanted == label])
+            for label in LABELS
+            if any(item.wanted == label for item in dangers)
         },
-        kind_named=_share([item for item in found if item.screening.danger == item.case.label], found),
-        layer_recall={layer: _raised_by(layer, dangers) for layer in layers},
-        layer_false_alarms={layer: _raised_by(layer, harmless) for layer in layers},
-        layer_by_danger={
-            layer: {danger: _raised_by(layer, items) for danger, items in by_kind.items()} for layer in layers
+        by_shape={
+            shape: raised([item for item in dangers if item.note == shape])
+            for shape, _ in shapes.most_common(20)
         },
-        only={layer: sum(alone == {layer} for alone in enough) for layer in layers},
-        together=sum(not alone for alone in enough),
-        misses=tuple(item for item in dangers if not item.raised),
-        alarms=tuple(item for item in harmless if item.raised),
+        kind_named=_share(lambda item: item.screening.danger == item.wanted)(named),
+        misses=tuple(item for item in dangers if item.level is Level.NONE),
+        alarms=tuple(item for item in harmless if item.level is not Level.NONE),
         dangers=len(dangers),
         harmless=len(harmless),
     )
 
 
-def _raised_by(layer: str, items: Sequence[Checked]) -> Interval:
-    return _share([item for item in items if item.raised_by(layer)], items)
-
-
-def _share(some: Sequence[Checked], of: Sequence[Checked]) -> Interval:
-    return wilson_interval(len(some), len(of))
-
-
-def _name(danger: Danger) -> str:
-    return danger.value.replace("-", "_")
+def _share(holds: Callable[[Checked], bool]) -> Callable[[Sequence[Checked]], Interval]:
+    return lambda items: wilson_interval(sum(map(holds, items)), len(items))

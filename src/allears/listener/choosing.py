@@ -1,7 +1,4 @@
-"""Chooses among replies that were written beforehand: CoBERT makes a short list, the scorer decides.
-
-Where a bundle has no scorer, CoBERT's score decides alone.
-"""
+"""Chooses among replies that were written beforehand, by CoBERT: PEC's task."""
 
 from __future__ import annotations
 
@@ -12,15 +9,11 @@ import numpy as np
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.contract import Proposed, Ranked
-from allears.listener.writing import Scorer
 from allears.runtime.onnx_selector import EncodedQueries, OnnxSelector, StateComparison
 from allears.safety.review import review
 
-SHORT_LIST = 24  # candidates that the scorer reads
 OWN = 2  # among a turn's queries: the last message, with the persona that the listener itself speaks with
-OWN_WEIGHT = (
-    2.0  # how much fitting the listener's own persona counts on the short list, beside fitting what was said
-)
+OWN_WEIGHT = 2.0  # how much fitting the listener's own persona counts, beside fitting what was said
 NEAR = 0.1  # candidates this close to the best may be another answer
 
 
@@ -28,9 +21,7 @@ def rank(
     proposed: Sequence[Proposed],
     encoded: EncodedQueries,
     selector: OnnxSelector,
-    scorer: Scorer | None,
     turns: Sequence[Turn],
-    known: Sequence[str],
 ) -> list[Ranked]:
     """All candidates of a turn that were not said before, the best first."""
     proposals = [proposal for part in proposed for proposal in part.proposals]
@@ -45,20 +36,7 @@ def rank(
     order = [
         place for place in np.argsort(-worth, kind="stable").tolist() if proposals[place].text not in said
     ]
-    if scorer is None:
-        return [Ranked(proposals[place], float(worth[place]), float(worth[place])) for place in order]
-    short = order[:SHORT_LIST]
-    fits = scorer.score(turns, known, [proposals[place].text for place in short])
-    ranked = [
-        Ranked(
-            proposals[place],
-            float(worth[place]),
-            fit.worth,
-            (f"good {fit.good:.2f}, off {fit.off:.2f}",),
-        )
-        for place, fit in zip(short, fits, strict=True)
-    ]
-    return sorted(ranked, key=lambda each: -each.adjusted)
+    return [Ranked(proposals[place], float(worth[place]), float(worth[place])) for place in order]
 
 
 def another(ranked: Sequence[Ranked], seed: int) -> list[Ranked]:

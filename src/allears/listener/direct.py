@@ -11,25 +11,23 @@ from allears.listener.languages import ENGLISH, language_of, reply_in
 from allears.listener.recall import Similarity, recalled, told
 from allears.listener.turn_state import TurnState
 from allears.safety.dangers import SafetyState
-from allears.safety.replies import fixed_reply
+from allears.safety.replies import fixed_reply, gentle_question
 from allears.safety.screen import CrisisScreen
+from allears.safety.state import QUESTION
 
 
-def screen(turn: TurnState, screens: CrisisScreen, country: str | None) -> None:
-    """Danger comes before everything else, and has a fixed text."""
+def screen(turn: TurnState, screens: CrisisScreen, country: str | None, similarity: Similarity) -> None:
+    """Danger comes before everything else, and has a fixed text; a doubt adds one question to the reply."""
     state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
-    found = screens.check(
-        turn.message,
-        turn.conversation.turns,
-        state,
-        read=turn.sensed.risk,
-        in_part=turn.sensed.in_part,
-    )
+    found = screens.check(turn.message, turn.conversation.turns, state)
     turn.screening = found.to_dict()
     turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
-    if found.answer:
-        turn.reply = fixed_reply(found, country=country)
+    if found.takes_over:
+        said = [each.text for each in turn.conversation.turns if each.speaker is Role.SUPPORTER]
+        turn.reply = fixed_reply(found, message=turn.message, said=said, country=country, vectors=similarity)
         turn.why = Why("crisis", turn.screening, seed=turn.seed)
+    elif found.answer == QUESTION:
+        turn.question = gentle_question(found.danger)
 
 
 def answer_request(turn: TurnState) -> None:

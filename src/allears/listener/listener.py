@@ -49,7 +49,7 @@ from allears.runtime.nearest import Floats
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
-from allears.safety.replies import ELSEWHERE, countries
+from allears.safety.replies import ELSEWHERE, checked_country, countries
 from allears.safety.screen import CrisisScreen
 
 SHOWN = 10  # candidates in `why`
@@ -76,7 +76,8 @@ class Listener:
     ):
         self.selector, self.senses, self.finder = selector, senses, finder
         self.writer = Writer(voice, scorer)
-        self.screen, self.extractor, self.country = screen, extractor, country
+        self.screen, self.extractor = screen, extractor
+        self.country = checked_country(country)
 
     @property
     def takes_alpha(self) -> bool:
@@ -270,7 +271,7 @@ class Listener:
 
     def _answer_directly(self, turn: TurnState) -> None:
         country = self._country(turn.conversation)
-        direct.screen(turn, self.screen, country)
+        direct.screen(turn, self.screen, country, self._vectors)
         if turn.reply is None:
             direct.answer_request(turn)
         if turn.reply is None:
@@ -349,10 +350,7 @@ class Listener:
             with clock([turn], "find"):
                 turn.proposed = self.finder.find(turn.texts, turn.encoded, turn.wish.strategy)
             with clock([turn], "rank"):
-                known = known_before(turn.persona, turn.turns)
-                ranked = rank(
-                    turn.proposed, turn.encoded, self.selector, self.writer.scorer, turn.turns, known
-                )
+                ranked = rank(turn.proposed, turn.encoded, self.selector, turn.turns)
             with clock([turn], "review"):
                 self._decide(turn, *reviewed(another(ranked, turn.seed)))
 

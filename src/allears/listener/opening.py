@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,19 @@ from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.listener.cards import Card, read_cards, shipped_cards
 from allears.listener.finding import Finder
-from allears.listener.fitting import open_scorer
+from allears.listener.fitting import CobertScorer
 from allears.listener.senses import Senses
 from allears.listener.voices import open_voice
 from allears.personas.contract import PersonaExtractor
 from allears.personas.lasting import Floats, LastingExtractor, LastingWeights
 from allears.personas.noting import NotingExtractor
 from allears.progress import Watch
+from allears.runtime.bundle import DEFAULT as DEFAULT_BUNDLE
 from allears.runtime.onnx_extractor import OnnxExtractor
 from allears.runtime.onnx_reader import OnnxReader
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
-from allears.safety.bundled_screen import bundled_head
-from allears.safety.patterns import pattern_table
+from allears.safety.bundled_screen import has_screen
 from allears.safety.screen import CrisisScreen
 
 PERSONA = ("said", "written")  # how what a person says of themselves is noted
@@ -46,12 +45,7 @@ def open_parts(
     """The arguments of `Listener`, see `Listener.from_bundle`."""
     if persona not in PERSONA:
         raise AllearsError(f"persona must be one of {', '.join(PERSONA)}, got {persona!r}")
-    with ThreadPoolExecutor(1) as beside:  # tables are read while the graphs are loaded
-        tables = beside.submit(pattern_table)
-        if shipped:
-            beside.submit(shipped_cards)
-        selector = OnnxSelector.from_bundle(bundle, threads=threads)
-        tables.result()
+    selector = OnnxSelector.from_bundle(bundle, threads=threads)
     known: list[Card] = [*shipped_cards()] if shipped else []
     for path in cards:
         known += read_cards(path)
@@ -63,15 +57,14 @@ def open_parts(
     extractor: PersonaExtractor = _notes(selector)
     if persona == "written":
         extractor = OnnxExtractor.from_bundle(bundle, selector.encoder, selector.tokenizer)
-    head = bundled_head(bundle, reader, selector.tokenizer)
-    own_screen = head is not None and head.reader is not reader
     return {
         "selector": selector,
-        "senses": Senses(reader, selector.card.limits, risk=not own_screen),
+        "senses": Senses(reader),
         "finder": Finder(known, selector, folder=cache, watch=watch),
-        "screen": CrisisScreen(head),
+        # what was learned of danger does not hang on who ranks replies, so a bundle without a screen uses ours
+        "screen": CrisisScreen.from_bundle(bundle if has_screen(bundle) else DEFAULT_BUNDLE),
         "extractor": extractor,
-        "scorer": open_scorer(selector),
+        "scorer": CobertScorer(selector),
         "voice": open_voice(voice, threads=threads, drafts=drafts),
     }
 

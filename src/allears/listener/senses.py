@@ -1,4 +1,4 @@
-"""How the listener reads a turn: whether there is danger, what the person feels, what a supporter would do next.
+"""How the listener reads a turn: what the person feels, and what a supporter would do next.
 
 The ranker has encoded the conversation and the last message already, with the same encoder. The heads answer from
 those states, so reading costs no encoder pass of its own.
@@ -17,9 +17,7 @@ from allears.corpora.heads import HEADS
 from allears.listener.contract import Likely
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_reader import OnnxReader
-from allears.safety.reader_head import RISK, most_pieces
 from allears.text.conversation_facts import conversation_facts
-from allears.text.layout import Limits
 
 EMOTION, STRATEGY = "ed-emotion-turns", "strategy"
 NOW = 0.4  # of a mood is what was read in this turn, if it was a turn of some length
@@ -31,20 +29,13 @@ class Sensed(NamedTuple):
 
     emotions: Likely = ()  # 32, of the message
     strategies: Likely = ()  # 8, by the conversation
-    risk: Mapping[str, float] | None = (
-        None  # of the message; None, if the reader has no such head or is not asked
-    )
-    in_part: bool = False  # the message was too long to be read to its end
 
 
 class Senses:
-    """The reader's answers, as the listener wants them. `limits` are those of whoever encodes: the ranker's.
+    """The reader's answers, as the listener wants them."""
 
-    Its risk head is not asked (`risk=False`) where the screen reads messages for itself.
-    """
-
-    def __init__(self, reader: OnnxReader, limits: Limits | None = None, *, risk: bool = True):
-        self.reader, self.limits, self.risk = reader, limits or reader.card.limits, risk
+    def __init__(self, reader: OnnxReader):
+        self.reader = reader
         for name in (EMOTION, STRATEGY):
             reader.needs(name)
 
@@ -59,17 +50,9 @@ class Senses:
         if turns is not None and self.reader.card.informed:
             facts = np.array([conversation_facts(each) for each in turns], np.float32)
         strategies = self.reader.from_states(*_padded(conversations), facts, [STRATEGY])[STRATEGY]
-        asked = [EMOTION, *([RISK] if self.risk and RISK in self.reader.card.heads else [])]
-        found = self.reader.from_states(*_padded(messages), heads=asked)
-        emotions, risks = found[EMOTION], found[RISK].tolist() if RISK in found else None
-        longest = 2 + most_pieces(self.limits)  # with its first and last sign
+        emotions = self.reader.from_states(*_padded(messages), heads=[EMOTION])[EMOTION]
         return [
-            Sensed(
-                likely(EMOTION, emotions[row]),
-                likely(STRATEGY, strategies[row]),
-                dict(zip(self.reader.card.heads[RISK], risks[row], strict=True)) if risks else None,
-                in_part=len(messages[row].ids) >= longest,
-            )
+            Sensed(likely(EMOTION, emotions[row]), likely(STRATEGY, strategies[row]))
             for row in range(len(messages))
         ]
 

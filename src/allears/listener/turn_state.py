@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_selector import EncodedQueries
 from allears.runtime.selector import Query
 
+_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*\s*")
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 CONTEXT_TURNS = 6
 
@@ -47,19 +49,27 @@ class TurnState:
         self.proposed: list[Proposed] = []
         self.drafts = Drafts()
         self.reply: str | None = None
+        self.question = ""  # of the crisis screen, where it has a doubt: said after the reply
         self.said = ""  # the strategy of the reply
         self.why = Why("reply")
 
     def finished(self) -> Reply:
         assert self.reply is not None
-        answer = Turn(Role.SUPPORTER, self.reply, strategy=self.said or None)
+        reply = with_question(self.reply, self.question) if self.question else self.reply
+        answer = Turn(Role.SUPPORTER, reply, strategy=self.said or None)
         personas = self.conversation.personas
         if self.why.kind == "reply" and (self.persona.sentences or Role.SEEKER.value in personas):
             personas = {**personas, Role.SEEKER.value: self.persona}
         after = replace(
             self.conversation, turns=(*self.turns, answer), personas=personas, labels=dict(self.labels)
         )
-        return Reply(self.reply, replace(self.why, milliseconds=self.milliseconds), after)
+        return Reply(reply, replace(self.why, milliseconds=self.milliseconds), after)
+
+
+def with_question(reply: str, question: str) -> str:
+    """A reply that ends with the screen's question; its own questions make room for it."""
+    kept = [sentence for sentence in _SENTENCE.findall(reply) if not sentence.rstrip().endswith("?")]
+    return " ".join([*(sentence.strip() for sentence in kept), question])
 
 
 @contextmanager

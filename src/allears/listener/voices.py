@@ -20,7 +20,6 @@ from allears.runtime.weights import installed
 DEFAULT, SMALL, CHOSEN, REMOTE = "default", "small", "chosen", "remote"
 VOICES = (DEFAULT, SMALL, CHOSEN, REMOTE)
 ELSEWHERE = ("ollama:", "openai:", "hf:")  # how the names of your own models begin
-OWN_DRAFTS = 2  # of the default voice: on two cores a draft takes a second or two
 
 SETTINGS = Settings(temperature=0.5, top_p=0.9, repetition_penalty=1.05, longest=72, shortest=4)
 # PAL's own (section 4.3), and no three words twice: a reply is short.
@@ -59,8 +58,7 @@ class Voice:
 
     Args:
         generator: Who writes; nobody where replies are chosen.
-        drafts: How many drafts it may write for a turn; the first that is likely good is said.
-        enough: From which worth of a draft (how likely good, less how likely off) no further one is written.
+        drafts: How many drafts it writes for a turn; the one that fits best is said.
         freer: How much warmer other answers and further drafts are drawn.
         alphas: How far each strategy leans on the persona (PAL); None is the generator's own table.
     """
@@ -68,7 +66,6 @@ class Voice:
     name: str
     generator: Generator | None = None
     drafts: int = 1
-    enough: float = 0.5
     settings: Settings = SETTINGS
     freer: float = 0.3
     alphas: AlphaTable | None = None
@@ -109,9 +106,8 @@ def open_voice(name: str, *, threads: int | None = None, drafts: int | None = No
 
         return Voice(name, open_remote(), drafts=drafts or 1)
     if is_language_voice(name):
-        own = OWN_DRAFTS if name == DEFAULT else 1  # another model speaks for itself
         generator = cast(Generator, open_language_voice(name, threads=threads, open_hub=_open_hub))
-        return Voice(name, generator, drafts=drafts or own)
+        return Voice(name, generator, drafts=drafts or 1)
     from allears.models.generation.loading import load_generator
 
     if not Path(name).is_dir():

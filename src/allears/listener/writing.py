@@ -1,8 +1,7 @@
 """Replies that a voice writes for this very turn: one draft after the other, until one can be said.
 
 A draft is refused where it broke off, goes round in circles, was said before in this conversation or does not pass the
-review of our own words. Where a scorer is at hand, it says how likely a draft is good; one that is likely enough is
-said at once, else another is written, and the best of all is said. A voice that fails (a dead endpoint) has no drafts.
+review of our own words. Of several drafts the scorer chooses. A voice that fails (a dead endpoint) has no drafts.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from allears.conversation import Persona, PersonaSentence, Role, Turn
 from allears.decoding import PAL_ALPHAS, AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.listener.contract import Proposal, Ranked, Wish
-from allears.listener.fitting import Fit
 from allears.listener.voices import Voice
 from allears.runtime.generator import Generated, Prompt, Streams
 from allears.safety.review import review
@@ -41,9 +39,9 @@ _QUESTION = re.compile(
 
 
 class Scorer(Protocol):
-    """Reads a conversation, what is known of the person and replies, and says how each fits."""
+    """Reads a conversation, what is known of the person and replies, and says how well each fits: higher is better."""
 
-    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]: ...
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class Writer:
         return self.voice.drafts == 1 and isinstance(self.voice.generator, Streams)
 
     def write(self, request: DraftRequest) -> Drafts:
-        """Drafts until one is likely good, or as many as the voice may write."""
+        """As many drafts as the voice may write; more where none can be said."""
         assert self.voice.generator is not None
         alphas = self._alphas(request)
         found: dict[str, Ranked] = {}
@@ -141,8 +139,6 @@ class Writer:
                 continue
             draft = self._ranked(Proposal(text, self.voice.name, generated.strategy), request)
             found.setdefault(text, draft)
-            if draft.adjusted >= self.voice.enough:
-                break
         return Drafts(tuple(sorted(found.values(), key=lambda each: -each.adjusted)), tuple(refused), trouble)
 
     def speak(self, request: DraftRequest) -> Speech:
@@ -184,10 +180,10 @@ class Writer:
         return self.voice.alphas if wished is None else PAL_ALPHAS.all(wished)
 
     def _ranked(self, proposal: Proposal, request: DraftRequest) -> Ranked:
-        if self.scorer is None:
+        if self.scorer is None or self.voice.drafts == 1:
             return Ranked(proposal, 1.0, 1.0)
-        (fit,) = self.scorer.score(request.turns, request.known, [proposal.text])
-        return Ranked(proposal, fit.good, fit.worth, (f"good {fit.good:.2f}, off {fit.off:.2f}",))
+        (worth,) = self.scorer.score(request.turns, request.known, [proposal.text])
+        return Ranked(proposal, worth, worth)
 
 
 def whole_sentences(generated: Generated) -> str:

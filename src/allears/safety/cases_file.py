@@ -1,42 +1,79 @@
-"""The written cases: messages with the danger they speak of, for training and measuring the screen."""
+"""Written cases for measuring the screen: single messages, or conversations of which the last message is judged."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from allears.conversation import Role, Turn
+from allears.corpora import read as read_corpus
 from allears.corpora.risk_cases import cases_path
 from allears.errors import AllearsError
-from allears.safety.dangers import LABELS, NO_DANGER
+from allears.safety.dangers import DOUBTFUL, LABELS, NO_DANGER
 
 SPLITS = ("train", "valid", "test")
+WANTED = (
+    'expected {"text": ..., "label": ...}, or {"turns": [{"speaker": ..., "text": ...}, ...], "label": ...}'
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One message. `note` says what makes it hard: misspelt, indirect, a film, the past, ..."""
+    """A message, what was said before it, and the danger it speaks of. `note` says what makes it hard."""
 
     text: str
     label: str
     note: str = ""
+    before: tuple[Turn, ...] = ()
 
     @property
     def is_danger(self) -> bool:
-        return self.label != NO_DANGER
+        return self.label not in (NO_DANGER, DOUBTFUL)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyTalk:
+    """A whole conversation: the worst level of any of its messages, and the danger it is about."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    level: str  # none, doubt, clear
+    danger: str = NO_DANGER
+    shape: str = ""
 
 
 def shipped_cases(split: str) -> tuple[Case, ...]:
-    """The cases that ship with allears: train, valid or test."""
+    """The single messages that ship with allears: train, valid or test."""
+    return read_cases(cases_path(_known(split)))
+
+
+def shipped_talks(split: str) -> tuple[SafetyTalk, ...]:
+    """The conversations that ship with allears."""
+    order = ("none", "doubt", "clear")
+    return tuple(
+        SafetyTalk(
+            talk.id,
+            talk.turns,
+            max((level for level in talk.labels["levels"] if level), key=order.index),
+            str(talk.labels["danger"]),
+            str(talk.labels.get("shape", "")),
+        )
+        for talk in read_corpus("crisis-talks", _known(split), Path())
+        if "levels" in talk.labels
+    )
+
+
+def _known(split: str) -> str:
     if split not in SPLITS:
         raise AllearsError(f"no safety cases are called {split!r}; there are {', '.join(SPLITS)}")
-    return read_cases(cases_path(split))
+    return split
 
 
 def read_cases(path: Path) -> tuple[Case, ...]:
-    """A file (or .gz) with one case a line: {"text": ..., "label": ..., "note": ...}; the note may be left out."""
+    """A file (or .gz) with one case a line; a "note" may be there, too."""
     try:
         content = path.read_bytes()
         lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8").splitlines()
@@ -52,18 +89,29 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return cases
 
 
-def _cases(path: Path, lines: Iterable[str]) -> Iterable[Case]:
+def _cases(path: Path, lines: Iterable[str]) -> Iterator[Case]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-            text, label, note = record["text"], record["label"], record.get("note", "")
+            label, note = record["label"], record.get("note", "")
+            turns = tuple(
+                Turn(Role(turn["speaker"]), _text(turn["text"])) for turn in record.get("turns", ())
+            )
+            *before, last = turns or (Turn(Role.SEEKER, _text(record["text"])),)
+            if last.speaker is not Role.SEEKER:
+                raise ValueError("the last turn must be the seeker's")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            wanted = 'expected {"text": ..., "label": ...}'
-            raise AllearsError(f"{path}, line {number}: {wanted} ({error})") from error
-        if not isinstance(text, str) or label not in LABELS:
+            raise AllearsError(f"{path}, line {number}: {WANTED} ({error})") from error
+        if label not in LABELS:
             raise AllearsError(
                 f"{path}, line {number}: the label must be one of {', '.join(LABELS)}, got {label!r}"
             )
-        yield Case(text, label, str(note))
+        yield Case(last.text, label, str(note), tuple(before))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a text was expected, got {value!r}")
+    return value

@@ -1,115 +1,136 @@
-"""A small language for phrases, so that the tables of patterns read like English.
+"""Outright phrases: in English (outright.toml), and the plainest danger in other languages (other_languages.toml).
 
-    want|need to die           one of the words in each place, one after another
-    {WANT} to die              a list by its name; its entries may have several words
-    nobody|no+one knows        + : a blank inside one alternative
-    kill _ myself              _ : up to three words between;  __ : up to seven
-    i am? suicidal             ? : the place may be empty
-    suicid*                    * : any ending
-    ^ yes $                    ^ : only at the beginning of the message;  $ : only at its end
-    i still cut .              . : only at the end of a sentence; in both, also as one of the words: tonight|now|.
-
-Phrases are found in normalised text (`normalise.py`). They never reach over the end of a sentence. Every gap is
-bounded and nothing is nested, so a search takes time in proportion to the text.
+They can only raise what the learned screen says. Tables that cannot be read stop the start with one sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-_ANY_WORD = r"[^ .]+"
-_GAPS = {"_": 3, "__": 7}
-_ENDS = {"$": r"(?=(?: [.])? $)", ".": r"(?= [.] | $)"}  # of the message, of a sentence
+from allears.errors import AllearsError
+from allears.safety.dangers import Danger
+
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
+_BLANKS = re.compile(r"\s+")
+_NO_LETTER = re.compile(r"[^\w]+|_")
+# Scripts that are written without blanks, or whose words run together: a fragment is looked for anywhere.
+WITHOUT_BLANKS = frozenset({"zh", "ja", "ko", "th", "hi", "bn", "pa", "ta", "te", "mr"})
+_GAP, _SHORT_GAP = r"(?:\S+ ){0,3}", r".{0,6}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Phrase:
-    """One phrase, ready to be searched."""
+    """One way of saying it. `said` is a sentence that it must be found in."""
 
-    text: str
-    needed: tuple[
-        frozenset[str], ...
-    ]  # of each of these sets some word must be there, or a search is in vain
-    words: frozenset[str] = field(repr=False)  # every word the phrase knows, for the normaliser
-    places: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)  # as written, with its alternatives
-
-    @cached_property
-    def source(self) -> str:
-        """The regular expression, written and compiled when it is first needed: most phrases never are."""
-        pattern = "".join(_place_regex(written, entries) for written, entries in self.places)
-        return f"{'^' if self.text.startswith('^ ') else ''}{pattern}(?= )"
-
-    @cached_property
-    def regex(self) -> re.Pattern[str]:
-        return re.compile(self.source)
-
-    def find(self, text: str, words: frozenset[str]) -> Iterator[tuple[int, int]]:
-        """Where the phrase stands in a normalised text: start and end, blanks around it left out."""
-        if all(not needed.isdisjoint(words) for needed in self.needed):
-            for match in self.regex.finditer(text):
-                yield match.start(), match.end()
+    language: str
+    danger: Danger
+    find: re.Pattern[str]
+    reason: str = ""
+    said: str = ""
 
 
-def compile_phrase(text: str, lists: Mapping[str, tuple[str, ...]]) -> Phrase:
-    """Raises `ValueError` for a list that does not exist or a phrase without a word."""
-    places: list[tuple[str, tuple[str, ...]]] = []
-    needed: list[frozenset[str]] = []
-    known: set[str] = set()
-    for written in text.removeprefix("^ ").split():
-        place = written.removesuffix("?")
-        if place in _GAPS:
-            places.append((place, ()))
-            continue
-        entries = tuple(_entries(place, lists))
-        places.append((written, entries))
-        words = [_words(entry) for entry in entries if entry not in _ENDS]
-        known.update(*words)
-        if not (written.endswith("?") or len(words) < len(entries) or any("*" in entry for entry in entries)):
-            needed.append(frozenset([first for first, *_ in words]))
-    if not needed and "*" not in text:
-        raise ValueError(f"the phrase {text!r} has no word that must be there")
-    return Phrase(text, tuple(needed), frozenset(known), tuple(places))
+@dataclass(frozen=True, slots=True)
+class Found:
+    phrase: Phrase
+    words: str
 
 
-def compile_lines(text: str, lists: Mapping[str, tuple[str, ...]]) -> tuple[Phrase, ...]:
-    """A phrase a line; blank lines and what follows a # are left out."""
-    lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    return tuple(compile_phrase(line, lists) for line in lines if line)
+def find_outright(message: str) -> Found | None:
+    """The first outright English phrase in a message."""
+    plain = _BLANKS.sub(" ", message.translate(_APOSTROPHES).lower())
+    return next(_found(outright_phrases(), plain), None)
 
 
-def _entries(place: str, lists: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The alternatives of one place: words, or the entries of the lists it names."""
-    entries: list[str] = []
-    for part in place.split("|"):
-        if part.startswith("{"):
-            name = part.strip("{}")
-            if name not in lists:
-                raise ValueError(f"no list is called {name}")
-            entries.extend(lists[name])
+def find_in_other_languages(message: str) -> Found | None:
+    """The first phrase of another language in a message."""
+    return next(_found(other_languages(), f" {normalised(message)} "), None)
+
+
+def _found(phrases: tuple[Phrase, ...], plain: str) -> Iterator[Found]:
+    for phrase in phrases:
+        match = phrase.find.search(plain)
+        if match:
+            yield Found(phrase, match[0].strip())
+
+
+def normalised(text: str) -> str:
+    """Case folded, without accents, with single blanks in the place of punctuation.
+
+    Marks that are letters of their own (of Indic scripts, of Japanese) stay.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u0640", "")
+    split = unicodedata.normalize("NFKD", folded.translate(_APOSTROPHES).replace("'", ""))
+    bare = "".join(sign for sign in split if not _is_accent(sign))
+    return _NO_LETTER_BUT_MARKS.sub(" ", unicodedata.normalize("NFC", bare)).strip()
+
+
+def _is_accent(sign: str) -> bool:
+    """A combining mark of Latin, Greek, Cyrillic, Arabic or Hebrew letters."""
+    return unicodedata.category(sign) == "Mn" and (sign < "\u0900" or "\u1dc0" <= sign <= "\u1dff")
+
+
+_NO_LETTER_BUT_MARKS = re.compile(r"[^\w\u0900-\u0dff\u0e00-\u0e7f]+|_")
+
+
+@cache
+def outright_phrases() -> tuple[Phrase, ...]:
+    table = _table("outright.toml")
+    try:
+        return tuple(
+            Phrase("en", Danger(each["danger"]), re.compile(each["find"]), each["reason"], each["said"])
+            for each in table["phrase"]
+        )
+    except (KeyError, ValueError, TypeError, re.error) as error:
+        raise AllearsError(f"outright.toml: not the table of outright phrases ({error})") from error
+
+
+@cache
+def other_languages() -> tuple[Phrase, ...]:
+    table = _table("other_languages.toml")
+    try:
+        return tuple(
+            Phrase(language, Danger(danger), compile_fragment(fragment, language))
+            for language, dangers in table.items()
+            for danger, fragments in dangers.items()
+            for fragment in fragments
+        )
+    except (AttributeError, ValueError, TypeError, re.error) as error:
+        raise AllearsError(f"other_languages.toml: not the table of phrases ({error})") from error
+
+
+def compile_fragment(fragment: str, language: str) -> re.Pattern[str]:
+    """`(a|b)` are alternatives, `~` at most three words (six signs in scripts without blanks), `-` any ending, `^` the
+    beginning of the message."""
+    anywhere = language in WITHOUT_BLANKS
+    start = "" if anywhere and not fragment.startswith("^") else "^ " if fragment.startswith("^") else " "
+    parts = re.split(r"([()|~-]| )", fragment.removeprefix("^").strip())
+    source = ""
+    for part in parts:
+        if part == "~":
+            source = source.removesuffix(" ") + (_SHORT_GAP if anywhere else " " + _GAP)
+        elif part == "-":
+            source += r"\S*"
+        elif part == " ":
+            source += "" if source.endswith((_GAP, _SHORT_GAP)) else " "
+        elif part in ("(", ")", "|"):
+            source += "(?:" if part == "(" else part
         else:
-            entries.append(part.replace("+", " "))
-    return entries
+            source += re.escape(normalised(part)) if part else ""
+    end = "" if anywhere or fragment.endswith("-") else r"(?= )"
+    return re.compile(start + source + end)
 
 
-@lru_cache(maxsize=8192)
-def _words(entry: str) -> tuple[str, ...]:
-    """The whole words of an alternative. Kept: the same few lists stand in most phrases."""
-    return tuple(word for word in entry.split() if not word.endswith("*"))
-
-
-def _place_regex(written: str, entries: tuple[str, ...]) -> str:
-    if written in _GAPS:
-        return rf"(?: {_ANY_WORD}){{0,{_GAPS[written]}}}?"
-    spoken = [entry for entry in entries if entry not in _ENDS]
-    one_of = "|".join(_entry_regex(entry) for entry in sorted(spoken, key=len, reverse=True))
-    if len(spoken) < len(entries):
-        ends = "|".join(_ENDS[entry] for entry in entries if entry in _ENDS)
-        return rf"(?: (?:{one_of})|{ends})" if spoken else rf"(?:{ends})"
-    return rf"(?: (?:{one_of}))?" if written.endswith("?") else rf" (?:{one_of})"
-
-
-def _entry_regex(entry: str) -> str:
-    return " ".join(re.escape(word).replace(r"\*", "[^ .]*") for word in entry.split())
+def _table(name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads((files("allears.safety") / name).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise AllearsError(
+            f"{name}: the crisis screen cannot read it ({error}); install allears again"
+        ) from error

@@ -1,25 +1,33 @@
 """What is said when somebody may be in danger: fixed texts, written with care, never generated.
 
-Every danger has a first text and several for the turns after it, so that nobody is answered twice in a row in the same
-words (replies.toml). Each names people to reach: the emergency number and the help lines of the person's country
-(help_lines.toml).
+Every danger has a first text and several for the turns after it, of which the one comes that fits what was said best
+(replies.toml). Each names people to reach: the emergency number and the help lines of the person's country
+(help_lines.toml, or a file of your own). A fixed text can always be said: what cannot be found falls back to the
+international lines.
 """
 
 from __future__ import annotations
 
-import locale
+import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from allears.errors import AllearsError
 from allears.safety.dangers import Danger, Screening
-from allears.safety.state import CHECK_BACK
 
 ELSEWHERE = "ZZ"  # in the place of a country: one without lines of its own (CLDR's code for an unknown place)
+ALSO_CALLED = {"UK": "GB"}
+OWN_LINES = "ALLEARS_HELP_LINES"  # names a file of your own, laid out as help_lines.toml
+
+Vectors = Callable[[Sequence[str]], npt.NDArray[np.floating[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,94 +48,161 @@ class Help:
     emergency: str
     crisis: tuple[HelpLine, ...]
     abuse: tuple[HelpLine, ...]
+    poison: tuple[HelpLine, ...] = ()
 
     def lines_for(self, danger: Danger) -> tuple[HelpLine, ...]:
-        return self.abuse if danger is Danger.ABUSE else self.crisis
+        if danger is Danger.ABUSE:
+            return self.abuse
+        return (*self.poison, *self.crisis) if danger is Danger.OVERDOSE else self.crisis
 
 
-def fixed_reply(screening: Screening, *, country: str | None = None) -> str:
-    """The text for what the screen decided. `country` is an ISO 3166 code; None goes by the machine's locale.
+def fixed_reply(
+    screening: Screening,
+    *,
+    message: str = "",
+    said: Sequence[str] = (),
+    country: str | None = None,
+    vectors: Vectors | None = None,
+) -> str:
+    """The text for what the screen decided.
 
-    Raises `ValueError` for a screening that asks for no fixed reply.
+    Args:
+        message: What the person said, which a later text should fit.
+        said: What was answered before; no text comes twice before all have come.
+        country: An ISO 3166 code; without one, or with one that is not listed, the international lines are named.
+        vectors: Vectors of texts, nearer for what is alike in meaning; without them texts come in their order.
+
+    Raises `ValueError` for a screening that asks for no fixed text.
     """
-    if screening.answer is None:
+    if not screening.takes_over:
         raise ValueError("this message needs no fixed reply; talk on")
-    texts, turn = _texts(), max(0, screening.state.turns - 1)
-    if screening.answer == CHECK_BACK:
-        return _in_turn(texts["check_back"], turn)
-    danger = screening.danger or Danger.SUICIDE
-    people = help_for(country)
-    text = _wording(texts[danger.value], turn, screening.state.for_another).format(emergency=people.emergency)
-    if turn > 0:
-        text = f"{text} {texts['misread']}"
+    danger, people = screening.danger or Danger.SUICIDE, safe_help(country)
+    texts, first = _texts()[danger.value], screening.state.turns <= 1
+    if first:
+        text = str(texts["for_another" if screening.state.for_another else "first"])
+    else:
+        text = _fitting(texts["later"], message, said, vectors)
+    text = text.strip().format(emergency=people.emergency)
+    if not first:
+        return f"{text} {_texts()['misread']}"
     lines = "\n".join(f"- {line.name}: {line.reach} ({line.hours})" for line in people.lines_for(danger))
     return f"{text}\n\n{people.place}:\n{lines}"
+
+
+def gentle_question(danger: Danger | None) -> str:
+    """What is asked, once, where there is only a doubt."""
+    return str(_texts()[(danger or Danger.SUICIDE).value]["question"])
 
 
 def danger_answered(text: str) -> Danger | None:
     """The danger that one of our fixed texts was the answer to; None for any other text."""
     for danger in Danger:
         texts = _texts()[danger.value]
-        for wording in (texts["first"], texts["for_another"], *texts["later"]):
-            if text.startswith(wording.partition("{")[0]):
+        for wording in (texts["first"], texts["for_another"], *(each["text"] for each in texts["later"])):
+            if text.startswith(_beginning(wording)):
                 return danger
     return None
 
 
-def _wording(texts: Mapping[str, Any], turn: int, for_another: bool) -> str:
-    if turn == 0:
-        return str(texts["for_another" if for_another else "first"])
-    return _in_turn(texts["later"], turn - 1)
+def _beginning(wording: str) -> str:
+    return wording.partition("{")[0].strip()
 
 
-def _in_turn(texts: Sequence[str], turn: int) -> str:
-    return texts[turn % len(texts)]
+def _fitting(
+    later: Sequence[Mapping[str, Any]], message: str, said: Sequence[str], vectors: Vectors | None
+) -> str:
+    """The text whose examples are nearest to the message, among those that came least often."""
+    times = [sum(text.startswith(_beginning(each["text"])) for text in said) for each in later]
+    rare = [each for each, count in zip(later, times, strict=True) if count == min(times)]
+    if vectors is None or not message.strip() or len(rare) == 1:
+        return str(rare[0]["text"])
+    examples = [example for each in rare for example in each["when"]]
+    owners = [place for place, each in enumerate(rare) for _ in each["when"]]
+    found = vectors([message, *examples])
+    found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+    return str(rare[owners[int(np.argmax(found[1:] @ found[0]))]]["text"])
+
+
+def safe_help(country: str | None) -> Help:
+    """Whom to call; the international lines where a country is not listed. Never raises."""
+    try:
+        return help_for(country)
+    except AllearsError:
+        return _all()[""]
+
+
+def checked_country(country: str | None) -> str | None:
+    """The code of a country whose lines are listed, or an error in one sentence; None stays None."""
+    if country is None or country == ELSEWHERE:
+        return country
+    help_for(country)
+    return _code(country)
+
+
+def _code(country: str) -> str:
+    code = country.strip().upper()
+    return ALSO_CALLED.get(code, code)
 
 
 def help_for(country: str | None = None) -> Help:
-    """Whom to call in a country. None: by the machine's locale; where that names none, the international lines.
-
-    `ELSEWHERE` asks for those, wherever the machine is.
-    """
+    """Whom to call in a country; without one, or for `ELSEWHERE`, the international lines."""
     known = _all()
-    if country == ELSEWHERE:
+    if not country or country == ELSEWHERE:
         return known[""]
-    if country:
-        found = known.get(country.strip().upper())
-        if found is None:
-            listed = ", ".join(sorted(code for code in known if code))
-            raise AllearsError(
-                f"no help lines are listed for the country {country!r}; listed are {listed}. Leave the country out for "
-                "the international lines, or add yours to help_lines.toml"
-            )
-        return found
-    return known.get(_own_country(), known[""])
+    found = known.get(_code(country))
+    if found is None:
+        listed = ", ".join(sorted(code for code in known if code))
+        raise AllearsError(
+            f"no help lines are listed for the country {country!r}; listed are {listed}. Leave the country out for "
+            f"the international lines, or name a file of your own in {OWN_LINES}"
+        )
+    return found
 
 
 def international() -> Help:
     """Whom to reach from anywhere."""
-    return help_for(ELSEWHERE)
+    return help_for(None)
 
 
 @cache
 def countries() -> Mapping[str, str]:
     """The countries whose help lines are listed: their codes and names, by name."""
-    names = {country["code"]: str(country["name"]) for country in _toml("help_lines.toml")["country"]}
+    names = {country["code"]: str(country["name"]) for country in _lines()["country"]}
     return dict(sorted(names.items(), key=lambda item: item[1].removeprefix("the ").casefold()))
-
-
-def _own_country() -> str:
-    """The country in the machine's locale, as in en_GB; nothing where it names a language alone."""
-    return (locale.getlocale()[0] or "").partition("_")[2][:2].upper()
 
 
 @cache
 def _all() -> dict[str, Help]:
-    raw = _toml("help_lines.toml")
+    raw = _lines()
     found = {"": _help("Wherever you are", raw["international"])}
     for country in raw["country"]:
         found[country["code"]] = _help(f"In {country['name']}", country)
     return found
+
+
+@cache
+def _lines() -> Mapping[str, Any]:
+    """The lines that ship, and those of your own file: a country there goes before ours."""
+    shipped = _toml("help_lines.toml")
+    place = os.environ.get(OWN_LINES)
+    if not place:
+        return shipped
+    try:
+        own = tomllib.loads(Path(place).read_text(encoding="utf-8"))
+        codes = {country["code"] for country in own.get("country", ())}
+        for country in own.get("country", ()):
+            _help(str(country["name"]), country)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise AllearsError(f"{place}: your help lines cannot be read ({error})") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise AllearsError(
+            f"{place}: a country of your help lines lacks {error}; each is laid out as in help_lines.toml"
+        ) from error
+    rest = [country for country in shipped["country"] if country["code"] not in codes]
+    return {
+        "international": own.get("international", shipped["international"]),
+        "country": [*own["country"], *rest],
+    }
 
 
 @cache
@@ -144,4 +219,4 @@ def _help(place: str, record: Mapping[str, Any]) -> Help:
         chosen = (line for line in record["line"] if line["for"] == kind)
         return tuple(HelpLine(line["name"], line["reach"], line["hours"], line["source"]) for line in chosen)
 
-    return Help(place, record["emergency"], lines("crisis"), lines("abuse"))
+    return Help(place, record["emergency"], lines("crisis"), lines("abuse"), lines("poison"))

@@ -1,20 +1,25 @@
 """The review of our own words before they are said. What it refuses is simply not said.
 
 Refused: encouragement of harm, diagnosis, advice on medicines, a claim to be human or to have lived through something,
-a promise of secrecy or of how things will end (tables/review.toml).
+a promise of secrecy or of how things will end (review.toml).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from allears.safety.normalise import END, Normaliser
-from allears.safety.patterns import read_lists, read_table
-from allears.safety.phrases import Phrase, compile_lines
+from allears.safety.phrase_language import Phrase, compile_lines, read_lists
 
+END = "."  # stands for the end of a sentence; no phrase reaches over it
+_PIECES = re.compile(r"[.!?]+|[\n\r]+|[^\s.!?,;:()\[\]{}\"“”«»<>…—–]+")
+_ELLIPSIS = re.compile(r"\.{2,}|…")
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
 NEAR = 9  # words: what takes a phrase back stands this close before it
 
 
@@ -46,13 +51,13 @@ class _Rules:
     rules: tuple[_Rule, ...]
     taken_back: frozenset[str]
     questions: tuple[str, ...]
-    normalise: Normaliser
+    in_full: Mapping[str, str]
 
 
 def _refused(rule: _Rule, text: str) -> Iterator[str]:
     """The words that break the rule and are not taken back by what stands before them."""
     rules = _rules()
-    plain = rules.normalise(text)
+    plain = f" {' '.join(_plain_words(text, rules.in_full))} "
     present = frozenset(plain.split())
     for phrase in rule.phrases:
         for start, end in phrase.find(plain, present):
@@ -68,18 +73,36 @@ def _taken_back(before: str, rules: _Rules) -> bool:
     )
 
 
+def _plain_words(text: str, in_full: Mapping[str, str]) -> list[str]:
+    """Lower case, without accents and marks, contractions in full, a full stop between sentences."""
+    folded = unicodedata.normalize("NFKD", text).casefold().translate(_APOSTROPHES)
+    bare = "".join(sign for sign in folded if unicodedata.category(sign) != "Mn")
+    words: list[str] = []
+    for piece in _PIECES.findall(_ELLIPSIS.sub(" ", bare)):
+        if piece[0] in ".!?\n\r":
+            words += [END] if words and words[-1] != END else []
+        else:
+            plain = piece.replace("'", "").strip("*_-~/\\#&+=^%")
+            words += in_full.get(piece, in_full.get(plain, plain)).split()
+    return words
+
+
 @cache
 def _rules() -> _Rules:
-    folder = files("allears.safety") / "tables"
-    table, spellings = read_table(folder / "review.toml"), read_table(folder / "spellings.toml")
+    room = files("allears.safety")
+    table, words = (
+        tomllib.loads((room / name).read_text(encoding="utf-8"))
+        for name in ("review.toml", "review_words.toml")
+    )
     lists = read_lists(table["lists"])
     rules = tuple(
         _Rule(entry["name"], compile_lines(entry["phrases"], lists), entry.get("always", False))
         for entry in table["rule"]
     )
     back = table["taken_back"]
-    # We do not misspell: no words to be mended towards.
-    normalise = Normaliser((), spellings["spellings"], spellings["apostrophes"])
     return _Rules(
-        rules, frozenset(back["words"].split()), tuple(back["questions"].strip().splitlines()), normalise
+        rules,
+        frozenset(back["words"].split()),
+        tuple(back["questions"].strip().splitlines()),
+        words["in_full"] | words["apostrophes"],
     )

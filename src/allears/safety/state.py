@@ -1,55 +1,61 @@
-"""How a conversation moves between calm, danger and checking back. One pure function.
+"""How a conversation moves between calm, doubt and danger. One pure function.
 
-calm     --danger-->      danger     a fixed reply
-danger   --anything-->    danger     the next fixed reply
-danger   --"I'm safe"-->  checking   a gentle check-back
-checking --"yes"-->       calm       talk on
-checking --"no"-->        danger     a fixed reply
-checking --unclear-->     checking   asked once more, then calm
+calm    --doubt-->                    doubt    one gentle question beside an ordinary reply
+calm    --clear danger-->             danger   a fixed text
+doubt   --clear danger, more doubt--> danger   a fixed text: a "maybe" to our plain question is a yes
+doubt   --an all-clear-->             calm     talk on
+danger  --danger or doubt-->          danger   the next fixed text
+danger  --an all-clear-->             calm     talk on
+danger  --anything else-->            danger   the next fixed text
+doubt, danger  --three messages without danger-->  calm
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from allears.safety.dangers import Danger, Level, Phase, SafetyState
 
-from allears.safety.answers import says_no, says_safe, says_yes
-from allears.safety.dangers import Danger, Phase, SafetyState
+DANGER_REPLY, QUESTION = "danger", "question"
+QUIET = 3  # messages without danger after which it is over
 
-DANGER_REPLY, CHECK_BACK = "danger", "check-back"
-CHECK_BACKS = 2  # they said that they are safe, and no danger since: we do not ask for ever
-
-_GRAVEST_FIRST = (Danger.SUICIDE, Danger.HARM_TO_OTHERS, Danger.ABUSE, Danger.SELF_HARM)
+_GRAVEST_FIRST = (
+    Danger.OVERDOSE, Danger.SUICIDE, Danger.HARM_TO_OTHERS, Danger.CHILD, Danger.ABUSE, Danger.PSYCHOSIS,
+    Danger.EATING, Danger.SELF_HARM,
+)  # fmt: skip
 
 
 def advance(
-    state: SafetyState, danger: Danger | None, message: str, *, for_another: bool = False
+    state: SafetyState,
+    level: Level,
+    danger: Danger | None,
+    *,
+    all_clear: bool = False,
+    for_another: bool = False,
 ) -> tuple[SafetyState, str | None]:
-    """The state after this message, and which fixed reply it gets, if any.
+    """The state after a message, and what it is answered with ("danger", "question") where not as usual.
 
-    `danger` is what this message itself speaks of; `for_another` says that it is about somebody else.
+    Args:
+        level: What the message itself says.
+        danger: Which danger it speaks of, where it speaks of one.
+        all_clear: Whether it honestly says that there is none, or no longer.
+        for_another: Whether it is about somebody else.
     """
-    if state.phase is not Phase.CALM and state.danger is None:  # stored by hand: we take it for the gravest
-        state = replace(state, danger=_GRAVEST_FIRST[0])
-    after: SafetyState = state
-    answer: str | None = None
-    if danger is not None:
-        after, answer = _in_danger(state, danger, for_another), DANGER_REPLY
-    elif state.phase is Phase.DANGER and says_safe(message):
-        after, answer = replace(state, phase=Phase.CHECKING, turns=1), CHECK_BACK
-    elif state.phase is Phase.DANGER or (state.phase is Phase.CHECKING and says_no(message)):
-        after, answer = _in_danger(state, None, state.for_another), DANGER_REPLY
-    elif state.phase is Phase.CHECKING:
-        if says_yes(message) or says_safe(message) or state.turns >= CHECK_BACKS:
-            after = SafetyState()
-        else:
-            after, answer = replace(state, turns=state.turns + 1), CHECK_BACK
-    return after, answer
+    if level is Level.CLEAR or (level is Level.DOUBT and state.phase is not Phase.CALM):
+        return _in_danger(state, danger, for_another), DANGER_REPLY
+    if level is Level.DOUBT:
+        return SafetyState(Phase.DOUBT, danger or Danger.SUICIDE, 1, 0, for_another), QUESTION
+    if state.phase is Phase.CALM or all_clear or state.quiet + 1 >= QUIET:
+        return SafetyState(), None
+    answered = state.phase is Phase.DANGER
+    after = SafetyState(
+        state.phase, state.danger, state.turns + int(answered), state.quiet + 1, state.for_another
+    )
+    return after, DANGER_REPLY if answered else None
 
 
 def _in_danger(state: SafetyState, danger: Danger | None, for_another: bool) -> SafetyState:
     """One more turn in danger; of two dangers the graver one stays, and one's own goes before another's."""
-    known = [kind for kind in (danger, state.danger) if kind is not None]
-    gravest = min(known, key=_GRAVEST_FIRST.index)
-    turns = state.turns + 1 if state.phase is Phase.DANGER else 1
-    for_another = for_another and (state.phase is not Phase.DANGER or state.for_another)
-    return SafetyState(Phase.DANGER, gravest, turns, for_another)
+    goes_on = state.phase is Phase.DANGER
+    known = [kind for kind in (danger, state.danger if goes_on else None) if kind is not None]
+    gravest = min(known or [Danger.SUICIDE], key=_GRAVEST_FIRST.index)
+    for_another = for_another and (not goes_on or state.for_another)
+    return SafetyState(Phase.DANGER, gravest, state.turns + 1 if goes_on else 1, 0, for_another)

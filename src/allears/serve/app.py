@@ -134,7 +134,7 @@ def _services(choice: Sequence[ServedVoice], memory: Memory, settings: ServerSet
         voices=voices,
         talk=TalkService(memory, voices, metrics),
         sockets=Counter(),
-        screen=getattr(voices.default.responder, "screen", None) or CrisisScreen(),
+        screen=getattr(voices.default.responder, "screen", None) or CrisisScreen.from_bundle(),
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from allears.safety.replies import Help, countries, help_for, international
+from allears.safety.replies import ALSO_CALLED, Help, countries, help_for, international
 
 
 @dataclass(frozen=True, slots=True)
 class HelpIn:
-    """A country's help lines. `country` is None for the international ones, and for those of the machine's place."""
+    """A country's help lines. `country` is None for the international ones."""
 
     country: str | None
     lines: Help
@@ -20,8 +20,7 @@ class HelpIn:
 
 
 def help_in(country: str | None, otherwise: str | None = None) -> HelpIn:
-    """The lines of a country; where none is named, of the server's own. International ones where none are listed."""
+    """The lines of a country; where none is named, of the server's. International ones where none are listed."""
     asked = (country or otherwise or "").strip().upper()
-    if asked in countries():
-        return HelpIn(asked, help_for(asked))
-    return HelpIn(None, international() if asked else help_for(None))
+    asked = ALSO_CALLED.get(asked, asked)
+    return HelpIn(asked, help_for(asked)) if asked in countries() else HelpIn(None, international())

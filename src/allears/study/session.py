@@ -65,7 +65,7 @@ class Sessions:
         # a model answers one rater at a time: nothing says that it may be asked from two threads
         self._turns = {name: threading.Lock() for name in self.talkers}
         self.pairing = Pairing(store) if design.collects else None
-        self.screen = require_crisis_screening(screen or CrisisScreen())
+        self.screen = require_crisis_screening(screen or CrisisScreen.from_bundle())
         self._sleep = sleep
         self._known_danger = lru_cache(maxsize=256)(self._in_danger)
 
@@ -181,7 +181,7 @@ class Sessions:
         """The fixed reply where somebody may be in danger, or nothing."""
         *before, last = turns
         found = self.screen.check(last.text, before, self.screen.state_after(before))
-        return fixed_reply(found) if found.answer else ""
+        return fixed_reply(found) if found.takes_over else ""
 
     # --- paired conversations
 

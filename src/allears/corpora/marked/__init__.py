@@ -18,8 +18,9 @@ from pathlib import Path
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora.corpus import CorpusInfo
 from allears.corpora.examples import is_missed
-from allears.corpora.files import NotHereError, OnBad, Source, locate, raise_bad
-from allears.corpora.json_files import Record, conversations, json_lines, text_field, texts
+from allears.corpora.files import OnBad, raise_bad
+from allears.corpora.json_files import Record, text_field, texts
+from allears.corpora.shipped import read_shipped
 from allears.corpora.talks import Talks
 from allears.labels import MARKS
 
@@ -37,23 +38,7 @@ class MarkedReplies:
     )
 
     def read(self, split: str, root: Path, *, on_bad: OnBad = raise_bad) -> Iterator[Conversation]:
-        source = _source(split, root)
-        return conversations(
-            source, json_lines(source, on_bad), lambda _, record: _marked(record, split), on_bad
-        )
-
-
-def _source(split: str, root: Path) -> Source:
-    """The file of a split: under `root/marked` where somebody keeps another, else the one that ships."""
-    try:
-        return locate(root, [f"marked/{split}.jsonl"])
-    except NotHereError:
-        path = FOLDER / f"{split}.jsonl.gz"
-        if not path.is_file():
-            raise NotHereError(
-                f"marked-replies has no split {split!r}; it has {', '.join(MarkedReplies.info.splits)}"
-            ) from None
-        return Source(path)
+        return read_shipped(split, root, on_bad, info=self.info, folder=FOLDER, build=_marked)
 
 
 def _marked(record: Record, split: str) -> Conversation:

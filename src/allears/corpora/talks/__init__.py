@@ -12,8 +12,9 @@ from typing import Any
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.corpora.corpus import CorpusInfo
-from allears.corpora.files import NotHereError, OnBad, Source, locate, raise_bad
-from allears.corpora.json_files import Record, conversations, field, json_lines, text_field, texts
+from allears.corpora.files import OnBad, raise_bad
+from allears.corpora.json_files import Record, field, text_field, texts
+from allears.corpora.shipped import read_shipped
 from allears.corpora.talks.rules import KINDS, broken_rules
 from allears.labels import ED_EMOTIONS as EMOTIONS
 from allears.labels import STRATEGIES
@@ -36,23 +37,7 @@ class Talks:
     )
 
     def read(self, split: str, root: Path, *, on_bad: OnBad = raise_bad) -> Iterator[Conversation]:
-        source = _source(split, root)
-        return conversations(
-            source, json_lines(source, on_bad), lambda _, record: conversation(record, split), on_bad
-        )
-
-
-def _source(split: str, root: Path) -> Source:
-    """The file of a split: under `root/talks` where somebody keeps another version, else the one that ships."""
-    try:
-        return locate(root, [f"talks/{split}.jsonl"])
-    except NotHereError:
-        path = FOLDER / f"{split}.jsonl.gz"
-        if not path.is_file():
-            raise NotHereError(
-                f"talks has no split {split!r}; it has {', '.join(Talks.info.splits)}"
-            ) from None
-        return Source(path)
+        return read_shipped(split, root, on_bad, info=self.info, folder=FOLDER, build=conversation)
 
 
 def conversation(record: Record, split: str = "") -> Conversation:

@@ -1,4 +1,4 @@
-"""A reader with one head and an encoder of its own, as a part of a bundle: the crisis screen, the scorer.
+"""A reader with an encoder of its own, as a part of a bundle: the crisis screen.
 
 Its encoder began as the bundle's own, so only what changed since is stored, at a low rank.
 """
@@ -39,7 +39,7 @@ from allears.runtime.changed_weights import (
     write_changes,
 )
 from allears.runtime.onnx_encoder import open_graph
-from allears.runtime.reader_card import BundledReaderCard
+from allears.runtime.reader_card import BundledReaderCard, logits_output
 from allears.text.reading import Reading
 from allears.text.tokenizer import WordPiece
 from allears.training.export.adding import put_files
@@ -54,7 +54,7 @@ class OwnEncoderPart:
     """Which part it is, and what it is tried with when it is exported."""
 
     name: str  # "screen"
-    head: str
+    heads: tuple[str, ...]
     graph_file: str
     card_file: str
     recipe: str
@@ -62,17 +62,18 @@ class OwnEncoderPart:
     open: Callable[[BundledReaderCard, WordPiece, InferenceSession], AnsweringReader]
 
 
-class OneHeadGraph(nn.Module):
-    """ids, mask and segments [B, L] to one head's logits [B, labels]."""
+class HeadsGraph(nn.Module):
+    """ids, mask and segments [B, L] to the logits [B, labels] of some heads, in their order."""
 
-    def __init__(self, reader: Reader, head: str):
+    def __init__(self, reader: Reader, heads: tuple[str, ...]):
         super().__init__()
-        self.encoder, self.head, self.pooling = reader.encoder, reader.heads[head], reader.pooling
+        self.encoder, self.pooling = reader.encoder, reader.pooling
+        self.heads = nn.ModuleList([reader.heads[name] for name in heads])
 
-    def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
+    def forward(self, ids: Tensor, mask: Tensor, segments: Tensor) -> tuple[Tensor, ...]:
         states = self.encoder(Inputs(ids, mask, segments))
-        logits: Tensor = self.head(pool(states, mask, self.pooling))
-        return logits
+        pooled = pool(states, mask, self.pooling)
+        return tuple(head(pooled) for head in self.heads)
 
 
 def add_own_encoder(
@@ -85,7 +86,7 @@ def add_own_encoder(
     folder = Path(folder)
     card = BundleCard.read(folder)
     _check_run(folder, card, reader, part)
-    graph = exportable(OneHeadGraph(reader.model, part.head))
+    graph = exportable(HeadsGraph(reader.model, part.heads))
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
         new = Path(scratch)
         _card(reader, part).write(new, part.card_file)
@@ -96,9 +97,10 @@ def add_own_encoder(
 
 
 def _check_run(folder: Path, card: BundleCard, reader: TorchReader, part: OwnEncoderPart) -> None:
-    if part.head not in reader.card.heads:
+    missing = [name for name in part.heads if name not in reader.card.heads]
+    if missing:
         raise AllearsError(
-            f"this reader has no {part.head} head, it has {', '.join(reader.card.heads)}; "
+            f"this reader has no {missing[0]} head, it has {', '.join(reader.card.heads)}; "
             f"train one with {part.recipe}"
         )
     if card.precision != "int8":
@@ -114,20 +116,21 @@ def _check_run(folder: Path, card: BundleCard, reader: TorchReader, part: OwnEnc
 
 def _card(reader: TorchReader, part: OwnEncoderPart) -> BundledReaderCard:
     return BundledReaderCard(
-        heads={part.head: tuple(reader.card.heads[part.head])},
+        heads={name: tuple(reader.card.heads[name]) for name in part.heads},
         limits=reader.card.limits,
         size=reader.model.encoder.size,
         pooling=reader.model.pooling,
-        temperatures={part.head: reader.card.temperatures.get(part.head, 1.0)},
+        temperatures={name: reader.card.temperatures.get(name, 1.0) for name in part.heads},
     )
 
 
-def _write_graph(graph: OneHeadGraph, folder: Path, new: Path, part: OwnEncoderPart, rank: int) -> list[str]:
+def _write_graph(graph: HeadsGraph, folder: Path, new: Path, part: OwnEncoderPart, rank: int) -> list[str]:
     """The graph with every weight that the encoder has already read from the encoder's files."""
     path = new / part.graph_file
     inputs = encoder_inputs()
-    axes = {name: {0: "batch", 1: "length"} for name in inputs} | {"logits": {0: "batch"}}
-    trace(graph, inputs, ["logits"], path, axes)
+    outputs = [logits_output(name) for name in part.heads]
+    axes = {name: {0: "batch", 1: "length"} for name in inputs} | {name: {0: "batch"} for name in outputs}
+    trace(graph, inputs, outputs, path, axes)
     model = onnx.load(path)
     onnx_weights.quantize(model)
     theirs = onnx.load(folder / ENCODER_FILE).graph
@@ -158,7 +161,7 @@ def _take(tensor: TensorProto, shared: npt.NDArray[Any], place: WeightPlace | No
 
 
 def _changes(
-    graph: OneHeadGraph,
+    graph: HeadsGraph,
     model: ModelProto,
     weights: Mapping[str, npt.NDArray[Any]],
     places: Mapping[str, WeightPlace],
@@ -200,8 +203,8 @@ def _check_parity(reader: TorchReader, folder: Path, new: Path, part: OwnEncoder
         for file in (*folder.glob("encoder.*"), *(path for path in new.iterdir() if path.is_file())):
             shutil.copyfile(file, whole / file.name)
         opened = part.open(_card(reader, part), reader.tokenizer, open_graph(whole / part.graph_file, 1))
-        exported = opened.answers(part.tried_with)[part.head]
-    off = float(np.abs(exported - reader.answers(part.tried_with)[part.head]).sum(-1).mean() / 2)
+        exported, wanted = opened.answers(part.tried_with), reader.answers(part.tried_with)
+    off = max(float(np.abs(exported[name] - wanted[name]).sum(-1).mean() / 2) for name in part.heads)
     if not off < CLOSE:
         raise AllearsError(
             f"the exported {part.name} does not say what the run says (off by {off:.2f}); it must have begun as the "

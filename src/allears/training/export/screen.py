@@ -7,8 +7,7 @@ from pathlib import Path
 from allears.conversation import Role, Turn
 from allears.models.reader.saved import TorchReader
 from allears.runtime.bundle import BundleCard
-from allears.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, OnnxScreen
-from allears.safety.reader_head import RISK
+from allears.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, SCREEN_HEADS, OnnxScreen
 from allears.text.reading import Reading
 from allears.training.export.own_encoder import OwnEncoderPart, add_own_encoder
 
@@ -21,7 +20,7 @@ SAID = (
 )
 SCREEN = OwnEncoderPart(
     "screen",
-    RISK,
+    SCREEN_HEADS,
     SCREEN_FILE,
     SCREEN_CARD_FILE,
     "recipes/crisis-screen.toml",

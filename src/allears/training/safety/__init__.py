@@ -1,1 +1,1 @@
-"""How the layers of the crisis screen are trained and weighed."""
+"""What the crisis screen learns from, and how sure it must be."""

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from allears.conversation import Role, Turn
 from allears.corpora.heads import Head
-from allears.labels import RISKS
 from allears.metrics.classification import token_f1, top_hits
 from allears.models.reader import saved
 from allears.runtime.answering import averaged
@@ -22,7 +21,8 @@ from allears.text.layout import Limits
 from allears.text.reading import Reading
 from allears.training.loop import Backward
 from allears.training.recipe import Recipe, only_tables, parse, sample
-from allears.training.safety.ordinary import answered_messages, ordinary_turns
+from allears.training.safety import harmless
+from allears.training.safety.harmless import embedded, everyday_sentences, harmless_talk, single_cases
 from allears.training.understanding.building import (
     HeadOptions,
     ReaderModelOptions,
@@ -53,13 +53,10 @@ class ReaderDataOptions:
     train_limit: int = 0  # a seeded sample of each head's readings; 0: all
     valid_limit: int = 0
     hidden: float = 0.0  # share of the tokens that a step does not show, against learning texts by heart
-    ordinary: int = (
-        0  # turns of everyday conversations that the risk head learns as harmless, beside its cases
-    )
-    answered: bool = False  # whether it learns the listener's answered messages as harmless, too
-    talks: bool = (
-        False  # whether the fit head also learns from our own corpus: its replies, and somebody else's
-    )
+    single: int = 0  # for the danger head: single cases (0: all),
+    embedded: int = 0  # cases between ordinary sentences,
+    talk: int = 0  # messages of our own harmless conversations, with what was said before them,
+    ordinary: int = 0  # and everyday messages of published conversations
     failed: bool = False  # whether the strategy head also learns from ESConv's failed conversations
     left_out: str = ""  # a part of the train readings that is not learned, such as "1/3": see `teachers.py`
 
@@ -135,15 +132,23 @@ class UnderstandingTask:
         return sample(each.read(split, self.data.root or None), limit, self.options.seed)
 
     def _ordinary(self, each: Head) -> list[Reading]:
-        """The risk cases are half danger and half what sounds like it; most of what people say is neither."""
-        if each.name != "risk":
+        """What the danger head learns beside the crisis talks: single cases, cases in long messages, ordinary talk."""
+        if each.name != "danger":
             return []
-        texts = answered_messages() if self.data.answered else []
-        if self.data.ordinary:
-            texts += ordinary_turns(
-                self.data.train_split, self.data.ordinary, self.options.seed, root=self.data.root or None
-            )
-        return [Reading((Turn(Role.SEEKER, text),), (RISKS[0],)) for text in texts]
+        split, seed, root = self.data.train_split, self.options.seed, self.data.root or None
+        cases = single_cases(split)
+        texts = (
+            harmless.everyday_messages(split, self.data.ordinary, seed, root=root)
+            if self.data.ordinary
+            else []
+        )
+        sentences = everyday_sentences(split, root) if self.data.embedded else []
+        return [
+            *sample(cases, self.data.single, seed),
+            *embedded(cases, sentences, self.data.embedded, seed),
+            *harmless_talk(split, self.data.talk, seed, root=root),
+            *(Reading((Turn(Role.SEEKER, text),), (harmless.NONE,)) for text in texts),
+        ]
 
     def _failed(self, each: Head) -> list[Reading]:
         """The support failed, yet which strategy follows which is much the same, and ESConv is small."""

@@ -142,5 +142,7 @@ def load_adapter(place: Path | str, model: VoiceModel) -> None:
         return
     path = best(place) / WEIGHTS_FILE
     if not path.is_file():
-        raise AllearsError(f"{path}: no such file; give the folder of a finished voice, or an adapter (.gguf)")
+        raise AllearsError(
+            f"{path}: no such file; give the folder of a finished voice, or an adapter (.gguf)"
+        )
     model.load_state_dict(load_file(path))
