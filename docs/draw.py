@@ -38,7 +38,7 @@ STEPS = {
     "remember": "what the person said of themselves",
     "write": "drafts by the voice",
     "find": "replies that were written beforehand",
-    "rank": "CoBERT and the scorer",
+    "rank": "CoBERT",
     "review": "our own words: no harm, no diagnosis",
 }
 

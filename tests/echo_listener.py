@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from allears.conversation import Conversation, Persona, PersonaSentence, Role, Turn
 from allears.listener.contract import NO_WISH, Reply, Why, Wish
+from allears.safety.screen import CrisisScreen
 
 
 class Echo:
@@ -19,6 +20,7 @@ class Echo:
 
     def __init__(self, delay: float = 0.0) -> None:
         self.delay = delay
+        self.screen = CrisisScreen(None)  # phrases alone: no bundle is opened
         self.batches: list[int] = []  # how many messages each call brought
         self.seen: list[Conversation] = []
 

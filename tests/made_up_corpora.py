@@ -428,11 +428,43 @@ MARKED = MadeUp(
     bad='"mark": "odd"',
 )
 
+_CRISIS = {
+    "id": "c-1", "author": "made-up", "kind": "suicide", "shape": "third message",
+    "turns": [
+        {"speaker": "seeker", "text": "the bus was late", "level": "none"},
+        {"speaker": "supporter", "text": "How late?"},
+        {"speaker": "seeker", "text": "late enough to think about the bridge", "level": "doubt"},
+        {"speaker": "supporter", "text": "Are you thinking of ending your life?"},
+        {"speaker": "seeker", "text": "yes, tonight", "level": "clear"},
+    ],
+}  # fmt: skip
+CRISIS = MadeUp(
+    name="crisis-talks",
+    split="train",
+    files={
+        "crisis/train.jsonl": json_lines(
+            _CRISIS,
+            _CRISIS | {"id": "c-2", "kind": "abuse", "whose": "other", "turns": _CRISIS["turns"][-1:]},
+            {
+                "id": "c-3", "author": "made-up", "kind": "suicide", "answer": "all-clear",
+                "turns": [
+                    {"speaker": "supporter", "text": "Are you thinking of ending your life?"},
+                    {"speaker": "seeker", "text": "no, of the bus"},
+                ],
+            },
+        )
+    },
+    main="crisis/train.jsonl",
+    good='"whose": "other"',
+    bad='"whose": "nobody"',
+)  # fmt: skip
+
 BUILT_IN = {
     made_up.name: made_up
     for made_up in (
         ED, ED_INTENTS, DAILY_DIALOG, ESCONV, ESCONV_FAILED, PESCONV, PERSONA_CHAT,
         PROFILES, MSC, PEC, EPITOME, GOEMOTIONS, NEWSGROUPS, TALKS, MARKED,
+        CRISIS,
     )
 }  # fmt: skip
 ALL = BUILT_IN | {OWN.name: OWN}

@@ -54,7 +54,7 @@ def test_its_heads_are_known_and_build_a_reader(
         "allears.corpora.heads.Head.read", lambda self, *_, **__: [Reading(turns, (self.labels[0],))]
     )
     monkeypatch.setattr(
-        "allears.training.understanding.task.ordinary_turns", lambda *_, **__: ["my cat was lost"]
+        "allears.training.safety.harmless.everyday_messages", lambda *_, **__: ["my cat was lost"]
     )
     recipe = read_recipe(path)
     model, heads = dict(recipe.tables["model"]), dict(recipe.tables["heads"])

@@ -22,6 +22,7 @@ from allears.models.selection.saved import ModelCard, TorchSelector
 from allears.nn.encoder import Encoder
 from allears.personas.lengths import Lengths
 from allears.runtime.selector import Query
+from allears.safety.bundled_screen import SCREEN_HEADS
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
 
@@ -117,6 +118,20 @@ def tiny_reader(selector: TorchSelector, **options: Any) -> TorchReader:
         for name, parameter in model.named_parameters():
             if not name.startswith("encoder."):
                 parameter.add_(0.5 * torch.randn_like(parameter))
+    assert isinstance(selector.tokenizer, WordPiece)
+    return TorchReader(model, card, selector.tokenizer)
+
+
+def calm_screen(selector: TorchSelector) -> TorchReader:
+    """A reader of danger on the first layer of a ranker's encoder, which sees none in anything."""
+    encoder = selector.model.encoder.first_layers(1)  # type: ignore[union-attr,operator]
+    heads = {name: head(name).labels for name in SCREEN_HEADS}
+    card = ReaderCard(heads, Limits(context_tokens=60), encoder.config)
+    model = build_reader(card, encoder)
+    with torch.no_grad():
+        for last in (each[-1] for each in model.heads.values()):  # type: ignore[index,union-attr]
+            last.weight.zero_()
+            last.bias.copy_(torch.eye(len(last.bias))[0] * 8)
     assert isinstance(selector.tokenizer, WordPiece)
     return TorchReader(model, card, selector.tokenizer)
 

@@ -77,7 +77,7 @@ def test_alpha_is_a_slider_where_a_voice_takes_it_and_an_answer_follows_it(two_v
     page = two_voices
     first, second = (page.get_by_role("region", name=f"Voice {number}") for number in (1, 2))
     expect(second.get_by_role("slider")).to_be_visible()
-    expect(first.get_by_role("slider")).to_be_visible()  # the bundle's own voice writes as PAL does
+    expect(first.get_by_role("slider")).to_have_count(0)  # chosen replies have no α
     page.get_by_role("textbox", name="The message").fill("I got the job, and now I am scared.")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(second.get_by_text("My α was 0.4.")).to_be_visible()

@@ -132,7 +132,8 @@ def test_a_corpus_that_is_not_there_is_said_to_be_absent_before_reading(made_up:
     if made_up.name in (
         "talks",
         "marked-replies",
-    ):  # they ship with the package, so only a split can be absent
+        "crisis-talks",
+    ):  # they ship, so only a split can be absent
         with pytest.raises(
             NotHereError, match=f"{made_up.name} has no split 'dev'; it has train, valid, test"
         ):

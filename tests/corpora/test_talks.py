@@ -18,7 +18,7 @@ from allears.corpora.talks import Talks, conversation
 from allears.corpora.talks.rules import broken_rules, numbers, openings, unsaid
 from allears.models.generation.examples import read_examples
 from allears.personas.examples import talk_tellings
-from allears.training.safety import ordinary
+from allears.training.safety.harmless import everyday_sentences, harmless_talk
 from made_up_corpora import TALKS
 
 SPLITS = ("train", "valid", "test")
@@ -92,11 +92,27 @@ def test_each_turn_tells_what_its_author_noted(tmp_path: Path):
     ]  # fmt: skip
 
 
-def test_ordinary_turns_of_the_talks_are_the_seekers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ordinary, "CORPORA", ("talks",))
-    turns = ordinary.ordinary_turns("train", 100, root=TALKS.write(tmp_path))
-    assert turns.count("my fern Otto grew to my knee") == 1
-    assert not any("What does Otto get" in turn for turn in turns)
+def test_what_the_crisis_screen_learns_as_harmless_is_what_the_seekers_say(tmp_path: Path):
+    root = TALKS.write(tmp_path)
+    assert everyday_sentences("train", root) == ["my fern Otto grew to my knee"]  # of some length, each once
+    readings = harmless_talk("train", 100, root=root)
+    assert len(readings) == 6  # two messages of each
+    assert {reading.label for reading in readings} == {"none"}
+    assert {reading.turns[-1].speaker for reading in readings} == {Role.SEEKER}
+    assert {len(reading.turns) for reading in readings} == {1, 3}
+    assert all(turn.strategy is None for reading in readings for turn in reading.turns)
+
+
+def test_half_of_a_sample_of_harmless_messages_sounds_dark(tmp_path: Path):
+    root = TALKS.write(tmp_path)
+    path = root / TALKS.main
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    first = first.replace('"kind": "ordinary"', '"kind": "sounds dark"')
+    path.write_text("\n".join([first, *others]) + "\n", encoding="utf-8")
+    readings = harmless_talk("train", 4, root=root)
+    assert [reading.conversation == "m-1" for reading in readings] == [True, True, False, False]
+    assert harmless_talk("train", 4, root=root) == readings
+    assert harmless_talk("train", 4, seed=1, root=root) != readings
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from allears.conversation import Role, Turn
 from allears.corpora import read
 from allears.errors import AllearsError
 from allears.models.language_models import load_chat_tokenizer
+from allears.runtime.adapter_gguf import write_adapter_gguf
 from allears.runtime.talk_layout import (
     END,
     START,
@@ -70,6 +71,14 @@ def test_a_conversation_is_laid_out_with_the_strategy_before_each_reply():
     assert f"{START}assistant\n[question] What happened?{END}\n" in text
     assert text.endswith(f"{START}user\nhe ate a sock{END}\n{START}assistant\n")
     assert prompt_text(SAID, SYSTEM, "Question").endswith("[question]")
+
+
+def test_a_prescribed_strategy_goes_on_as_it_was_learned():
+    """A blank at the end of a prompt would be a token of its own, which is never learned before a word."""
+    prompt = prompt_text(SAID, SYSTEM, "Question")
+    assert not prompt.endswith(" ")
+    learned = conversation_segments((*SAID, Turn(Role.SUPPORTER, "A sock?", strategy="Question")), SYSTEM)
+    assert "".join(each.text for each in learned).startswith(prompt + " A sock?")
 
 
 def test_only_replies_that_did_not_miss_are_learned():
@@ -172,6 +181,18 @@ def test_preferences_need_a_voice_to_start_from(base: Path, corpora: Path, tmp_p
         run_recipe(
             RECIPES / "voice-preference.toml", [*changes(base, corpora), "model.start="], tmp_path / "run"
         )
+
+
+def test_training_goes_on_from_an_adapter_as_it_ships(base: Path, corpora: Path, tmp_path: Path):
+    trained = start_model(VoiceOptions(base=str(base), rank=2))
+    with torch.no_grad():
+        for weights in trained.learned().values():
+            weights.copy_(torch.randn_like(weights).half())
+    shipped = {name: weights.numpy() for name, weights in trained.state_dict().items()}
+    write_adapter_gguf(tmp_path / "adapter.gguf", shipped, architecture="qwen2", alpha=4)
+    begun = start_model(VoiceOptions(base=str(base), rank=2, start=str(tmp_path / "adapter.gguf")))
+    for name, weights in begun.state_dict().items():
+        torch.testing.assert_close(weights, trained.state_dict()[name])
 
 
 def test_an_adapter_of_another_rank_is_refused(base: Path, corpora: Path, tmp_path: Path):

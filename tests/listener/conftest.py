@@ -12,9 +12,11 @@ from allears.corpora.heads import head
 from allears.listener.listener import Listener
 from allears.models.reader.saved import ReaderCard, TorchReader
 from allears.models.reader.saved import build as build_reader
+from allears.safety.screen import CrisisScreen
 from allears.text.layout import Limits
 from allears.training.export.bundle import export_with_reader
-from tiny_models import tiny_selector
+from allears.training.export.screen import add_screen
+from tiny_models import calm_screen, tiny_selector
 
 REPLIES = [
     ("Hello. What would you like to talk about?", "Others"),
@@ -47,14 +49,18 @@ def tiny_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     export_with_reader(
         selector, TorchReader(build_reader(card, encoder), card, selector.tokenizer), folder / "bundle"
     )
+    add_screen(folder / "bundle", calm_screen(selector))
     return folder / "bundle"
 
 
 @pytest.fixture(scope="session")
 def listener(tiny_bundle: Path) -> Listener:
+    """Its screen goes by phrases alone: a tiny one has learned nothing of danger."""
     pool = tiny_bundle.parent / "pool.jsonl"
     rows = [{"text": text, "strategy": strategy} for text, strategy in REPLIES]
     pool.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
-    return Listener.from_bundle(
+    opened = Listener.from_bundle(
         tiny_bundle, pools=[pool], shipped=False, cache=tiny_bundle.parent / "cache", voice="chosen"
     )
+    opened.screen = CrisisScreen(None)
+    return opened

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from allears.listener.cards import Card, read_cards, shipped_cards
 from allears.listener.choosing import another, rank, reviewed
 from allears.listener.contract import Proposal, Ranked, Wish
 from allears.listener.finding import Finder
-from allears.listener.fitting import Fit
 from allears.listener.listener import Listener
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
@@ -131,41 +129,23 @@ def test_the_answer_to_such_a_message_lies_near(finder: Finder):
     assert float((finder.examples @ vector).max()) == pytest.approx(1, abs=1e-2)
 
 
-class Likes:
-    def __init__(self, word: str):
-        self.word, self.read = word, 0
-
-    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]:
-        self.read += len(replies)
-        return [Fit(0.9, 0.0) if self.word in reply else Fit(0.1, 0.6) for reply in replies]
-
-
-def ranked(finder: Finder, scorer: Likes | None, *said: Turn) -> list[Ranked]:
+def ranked(finder: Finder, *said: Turn) -> list[Ranked]:
     turns = said or SAID
     queries = [Query(turns), Query(turns[-1:])]
     texts = finder.selector.encode_contexts(queries)
     encoded = finder.selector.encode_queries(queries, texts)
-    return rank(finder.find(texts, encoded), encoded, finder.selector, scorer, turns, ())
+    return rank(finder.find(texts, encoded), encoded, finder.selector, turns)
 
 
-def test_the_scorer_decides_and_says_what_it_read(finder: Finder):
-    scorer = Likes("great")
-    best, *others = ranked(finder, scorer)
-    assert best.proposal.text == "That is great news!"
-    assert best.notes == ("good 0.90, off 0.00",)
-    assert [each.adjusted for each in others] == sorted((each.adjusted for each in others), reverse=True)
-    assert scorer.read == 1 + len(others)
-
-
-def test_without_a_scorer_the_ranker_decides(finder: Finder):
-    every = ranked(finder, None)
+def test_the_ranker_decides(finder: Finder):
+    every = ranked(finder)
     assert [each.score for each in every] == [each.adjusted for each in every]
     assert [each.score for each in every] == sorted((each.score for each in every), reverse=True)
 
 
 def test_what_was_said_is_not_said_again(finder: Finder):
     turns = (*SAID, Turn(Role.SUPPORTER, "What happened?"), *SAID)
-    assert "What happened?" not in {each.proposal.text for each in ranked(finder, None, *turns)}
+    assert "What happened?" not in {each.proposal.text for each in ranked(finder, *turns)}
 
 
 def test_another_answer_is_nearly_as_good_and_the_same_for_the_same_seed():

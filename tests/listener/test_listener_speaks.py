@@ -15,7 +15,6 @@ from allears.decoding import AlphaTable, Settings
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
 from allears.listener.contract import Wish
-from allears.listener.fitting import Fit
 from allears.listener.listener import Listener
 from allears.listener.voices import Voice
 from allears.listener.writing import Writer, cannot_be_said, known_before, whole_sentences
@@ -70,8 +69,8 @@ class Likes:
     def __init__(self, word: str):
         self.word = word
 
-    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[Fit]:
-        return [Fit(0.9, 0.0) if self.word in reply else Fit(0.2, 0.5) for reply in replies]
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[float]:
+        return [0.9 if self.word in reply else -0.3 for reply in replies]
 
 
 def speaking(listener: Listener, answer: Answer, drafts: int = 1) -> tuple[Listener, Scripted]:
@@ -164,22 +163,31 @@ def test_several_people_at_once_hear_what_each_would_alone(listener: Listener):
 # --- choosing among drafts
 
 
-def test_without_a_scorer_one_draft_that_can_be_said_is_enough(listener: Listener):
-    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!", drafts=3)
-    mine.respond("my cat is sad")
+class NeverAsked:
+    """A scorer that nobody needs."""
+
+    def score(self, turns: Sequence[Turn], known: Sequence[str], replies: Sequence[str]) -> list[float]:
+        raise AssertionError("asked")
+
+
+def test_one_draft_is_said_as_it_is_and_nobody_is_asked_how_it_fits(listener: Listener):
+    mine, generator = speaking(listener, lambda prompt, call: "Your cat is great news!")
+    mine.writer.scorer = NeverAsked()
+    assert mine.respond("my cat is sad").text == "Your cat is great news!"
     assert len(generator.calls) == 1
 
 
-def test_a_draft_that_the_scorer_doubts_is_written_again_with_another_strategy(listener: Listener):
-    texts = ["That is bad.", "Your cat is dear to you.", "Never reached."]
+def test_of_several_drafts_each_with_a_strategy_of_its_own_the_scorer_chooses(listener: Listener):
+    texts = ["That is bad.", "Your cat is dear to you.", "That is odd."]
     mine, generator = speaking(listener, lambda prompt, call: texts[call], drafts=3)
     mine.writer.scorer = Likes("cat")
     reply = mine.respond("my cat is sad")
     assert reply.text == texts[1]
-    assert [item.proposal.text for item in reply.why.candidates] == [texts[1], texts[0]]
-    first, second = (call[0].strategy for call in generator.calls)
+    assert [item.proposal.text for item in reply.why.candidates] == [texts[1], texts[0], texts[2]]
+    first, second, third = (call[0].strategy for call in generator.calls)
     assert first is None
-    assert second in STRATEGIES
+    assert {second, third} <= set(STRATEGIES)
+    assert second != third
 
 
 def test_where_all_are_doubtful_the_best_is_said(listener: Listener):

@@ -16,6 +16,7 @@ from allears.listener.contract import Wish
 from allears.listener.listener import Listener
 from allears.listener.personas import case_study, presets
 from allears.runtime.selector import Query
+from made_up_danger import phrases_alone  # noqa: F401
 
 # One reply for everybody, and one that takes its picture from each of the case study's three.
 REPLIES = (
@@ -136,6 +137,7 @@ def test_the_presets_are_different_and_the_case_study_has_three_of_them():
     assert all(sentence.startswith(("I ", "My ")) for preset in presets() for sentence in preset.sentences)
 
 
+@pytest.mark.usefixtures("phrases_alone")
 def test_the_case_study_has_three_different_answers_each_in_character(tmp_path: Path):
     cards = tmp_path / "cards.jsonl"
     cards.write_text("".join(json.dumps({"text": text, "strategy": "Question"}) + "\n" for text in REPLIES))

@@ -95,7 +95,7 @@ def test_listing_loads_no_model_and_no_torch():
 
 def test_voices_are_opened_by_name_with_the_drafts_they_are_used_to(here: list[tuple[str, int | None]]):
     assert [open_voice(name).name for name in VOICES] == list(VOICES)
-    assert [open_voice(name).drafts for name in ("default", "small", "remote", "ollama:x")] == [2, 1, 1, 1]
+    assert [open_voice(name).drafts for name in ("default", "small", "remote", "ollama:x")] == [1, 1, 1, 1]
     assert [open_voice(name).writes for name in VOICES] == [True, True, False, True]
     assert [open_voice(name, drafts=4).drafts for name in ("default", "small", "remote")] == [4, 4, 4]
 

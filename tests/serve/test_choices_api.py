@@ -127,7 +127,7 @@ def test_two_voices_of_one_name_and_a_voice_without_its_crisis_screen_are_not_se
     with pytest.raises(AllearsError, match="same name"):
         create_app([ServedVoice("a", Echo()), ServedVoice("a", Echo())], memory)
     bare = Echo()
-    bare.screen = CrisisScreen(turn_crisis_screening_off=True)  # type: ignore[attr-defined]
+    bare.screen = CrisisScreen(None, turn_crisis_screening_off=True)  # type: ignore[attr-defined]
     with pytest.raises(AllearsError, match="must screen for crises"):
         create_app([ServedVoice("a", Echo()), ServedVoice("b", bare)], memory)
 

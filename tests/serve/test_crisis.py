@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from allears.conversation import Role, Turn
-from allears.safety.screen import CrisisScreen
+from allears.safety.replies import fixed_reply
 from echo_listener import Echo
 
 DANGER = "I want to kill myself tonight."
@@ -31,7 +31,21 @@ def test_a_conversation_that_comes_as_messages_brings_its_danger_along(serve, mo
         **more,
     )
     turns = (Turn(Role.SEEKER, DANGER), Turn(Role.SUPPORTER, "Please call for help."))
-    assert listener.seen[-1].labels["safety"] == CrisisScreen().state_after(turns).to_dict()
+    assert listener.seen[-1].labels["safety"] == listener.screen.state_after(turns).to_dict()
+    assert listener.seen[-1].labels["safety"]["phase"] == "danger"
+
+
+def test_danger_that_passed_is_not_brought_along(serve):
+    listener = Echo()
+    quiet = [("user", "What is the weather like?"), ("assistant", "Fine.")] * 3
+    complete(serve(listener), ("user", DANGER), ("assistant", "I hear you."), *quiet, ("user", "And now?"))
+    assert listener.seen[-1].labels["safety"]["phase"] == "calm"
+
+
+def test_a_fixed_text_among_the_messages_says_that_there_was_danger(serve):
+    listener = Echo()
+    ours = fixed_reply(listener.screen.check(DANGER), country="IE")
+    complete(serve(listener), ("user", "the curtains"), ("assistant", ours), ("user", "It rains."))
     assert listener.seen[-1].labels["safety"]["phase"] == "danger"
 
 

@@ -258,7 +258,7 @@ def test_counts_over_all_people_need_their_own_token(serve):
 
 def test_a_listener_without_its_crisis_screen_is_not_served(memory: Memory):
     listener = Echo()
-    listener.screen = CrisisScreen(turn_crisis_screening_off=True)  # type: ignore[attr-defined]
+    listener.screen = CrisisScreen(None, turn_crisis_screening_off=True)  # type: ignore[attr-defined]
     with pytest.raises(AllearsError, match="must screen for crises"):
         create_app(listener, memory)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from allears.safety.screen import CrisisScreen
 from allears.serve.run import address, listen, run
 from allears.study.app import StudySettings, create_study_app
 from allears.study.design_file import read_design
@@ -60,7 +61,7 @@ def main() -> None:
         listen(settings) as opened,
     ):
         talkers = {system.name: Parrot() for system in design.systems}
-        app = create_study_app(Sessions(design, frozen, store, talkers), settings)
+        app = create_study_app(Sessions(design, frozen, store, talkers, screen=CrisisScreen(None)), settings)
         print(address(opened), flush=True)
         run(app, settings, opened)
 

@@ -322,6 +322,16 @@ def test_whoever_may_be_in_danger_is_told_whom_to_call_and_by_both_systems_alike
     assert not told[0]["turns"][1]["text"].startswith("You said")
 
 
+def test_whoever_stays_in_danger_is_not_told_the_same_words_again(opened: Any):
+    pages = opened(CHAT, items=1, more=LIVE)
+    token, step = pages.begin()
+    path = f"units/{step['unit']['key']}/chat"
+    for number in (0, 2, 4):
+        told = pages.ask(token, path, {"side": "A", "number": number, "text": "I want to kill myself."})
+    replies = [turn["text"] for turn in told["turns"][1::2]]
+    assert len(set(replies)) == len(replies) == 3
+
+
 # --- around it
 
 

@@ -12,13 +12,24 @@ from allears.conversation import Conversation, Role, Turn
 from allears.corpora.heads import HEADS, head, held_out, strategy_reading
 from allears.errors import AllearsError
 from allears.labels import ED_EMOTIONS, STRATEGIES
-from made_up_corpora import BUILT_IN, DAILY_DIALOG, ED, ED_INTENTS, EPITOME, ESCONV, GOEMOTIONS, NEWSGROUPS
+from made_up_corpora import (
+    BUILT_IN,
+    CRISIS,
+    DAILY_DIALOG,
+    ED,
+    ED_INTENTS,
+    EPITOME,
+    ESCONV,
+    GOEMOTIONS,
+    NEWSGROUPS,
+)
 
 PLACE = {
     "ed-emotion": ED, "ed-emotion-turns": ED, "ed-emotion-16": ED, "ed-polarity": ED, "ed-emotion-cut": ED,
     "goemotions": GOEMOTIONS, "dailydialog-act": DAILY_DIALOG, "dailydialog-emotion": DAILY_DIALOG,
     "intent": ED_INTENTS, "strategy": ESCONV, "topic": NEWSGROUPS, "epitome-emotional-reactions": EPITOME,
     "epitome-interpretations": EPITOME, "epitome-explorations": EPITOME,
+    "danger": CRISIS, "whose": CRISIS, "all-clear": CRISIS,
 }  # fmt: skip
 
 
@@ -39,6 +50,81 @@ def test_risk_is_read_from_the_cases_that_ship(tmp_path: Path):
         assert {reading.label for reading in readings} == set(head("risk").labels)
     with pytest.raises(AllearsError, match="risk-cases has no split 'late'"):
         head("risk").read("late", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["danger", "whose", "all-clear"])
+@pytest.mark.parametrize(("split", "least"), [("train", 500), ("valid", 100), ("test", 100)])
+def test_the_heads_of_the_screen_are_read_from_the_talks_that_ship(
+    name: str, split: str, least: int, tmp_path: Path
+):
+    readings = head(name).read(split, tmp_path)
+    assert len(readings) >= least
+    assert {reading.label for reading in readings} == set(head(name).labels)
+    assert all(reading.turns[-1].speaker is Role.SEEKER for reading in readings)
+
+
+def crisis_talk(
+    *levels: str | None, danger: str = "abuse", whose: str = "own", shape: str = ""
+) -> Conversation:
+    """A talk whose messages have these levels, each answered but the last."""
+    turns = [
+        turn
+        for number in range(len(levels))
+        for turn in (Turn(Role.SEEKER, f"s{number}"), Turn(Role.SUPPORTER, f"p{number}"))
+    ][:-1]
+    told = [level for each in levels for level in (each, None)][:-1]
+    labels = {"danger": danger, "whose": whose, "levels": told, "shape": shape}
+    return Conversation("c", tuple(turns), labels=labels)
+
+
+def of(name: str, talk: Conversation) -> list[tuple[str, str]]:
+    return [(reading.text, reading.label) for reading in head(name).readings([talk])]
+
+
+def test_the_danger_of_a_message_is_read_with_all_that_was_said_before_it(tmp_path: Path):
+    assert found("danger", tmp_path)[:3] == [
+        ("the bus was late", ("none",)),
+        ("the bus was late How late? late enough to think about the bridge", ("doubt",)),
+        (
+            "the bus was late How late? late enough to think about the bridge Are you thinking of ending your life?"
+            " yes, tonight",
+            ("suicide",),
+        ),
+    ]
+    assert found("danger", tmp_path)[3:] == [("yes, tonight", ("abuse",))]  # an answer has no level
+    (_, second, _) = head("danger").readings([crisis_talk("none", "clear", "none")])
+    assert (second.conversation, second.position, len(second.turns)) == ("c", 2, 3)
+
+
+def test_a_message_is_named_by_the_danger_of_its_talk_only_where_it_is_clear():
+    talk = crisis_talk("none", "doubt", "clear", danger="overdose")
+    assert [label for _, label in of("danger", talk)] == ["none", "doubt", "overdose"]
+
+
+def test_whose_danger_it_is_is_asked_of_messages_that_speak_of_one():
+    assert of("whose", crisis_talk("none", "doubt", "clear", whose="other")) == [
+        ("s0 p0 s1", "other"),
+        ("s0 p0 s1 p1 s2", "other"),
+    ]
+    assert of("whose", crisis_talk("none", "none", danger="none")) == []
+
+
+def test_an_all_clear_is_an_answer_to_our_question_and_danger_is_none(tmp_path: Path):
+    assert found("all-clear", tmp_path)[-1] == (
+        "Are you thinking of ending your life? no, of the bus",
+        ("yes",),
+    )
+    not_clear = Conversation("c", (Turn(Role.SEEKER, "both"),), labels={"danger": "abuse", "answer": "not"})
+    assert of("all-clear", not_clear) == [("both", "no")]
+    # first messages answer nothing; harmless ones in the middle of a talk say nothing either way
+    assert of("all-clear", crisis_talk("doubt", "none", "clear")) == [("s0 p0 s1 p1 s2", "no")]
+    assert of("all-clear", crisis_talk("doubt", "none", danger="none", shape="answered no")) == [
+        ("s0 p0 s1", "yes")
+    ]
+    assert of("all-clear", crisis_talk("doubt", "none", "none", danger="none", shape="answered no")) == [
+        ("s0 p0 s1 p1 s2", "yes")
+    ]
+    assert of("all-clear", crisis_talk("none", "none", danger="none")) == []
 
 
 @pytest.mark.parametrize("name", PLACE)

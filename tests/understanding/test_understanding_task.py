@@ -24,7 +24,7 @@ from allears.text.reading import Reading
 from allears.training.export.ranker import export
 from allears.training.loop import train
 from allears.training.recipe import Recipe, read_recipe
-from allears.training.safety.ordinary import answered_messages
+from allears.training.safety.harmless import embedded
 from allears.training.tasks import make_task
 from allears.training.understanding.task import UnderstandingTask, batches_per_head, some_bare
 from allears.training.workers import Workers
@@ -99,31 +99,46 @@ def test_batches_stay_within_a_head_and_follow_from_seed_and_epoch(recipe, tmp_p
     assert make(recipe("training.seed=2"), tmp_path).batches(0) != task.batches(0)
 
 
-def test_the_risk_head_alone_learns_ordinary_turns_as_harmless(recipe, tmp_path, monkeypatch):
+def test_the_danger_head_alone_learns_cases_and_ordinary_talk_beside_its_own(recipe, tmp_path, monkeypatch):
     asked = {}
 
-    def ordinary(split, count, seed, *, root):
+    def everyday(split, count, seed, *, root):
         asked.update(split=split, count=count)
         return ["the bus was late"] * count
 
-    monkeypatch.setattr("allears.training.understanding.task.ordinary_turns", ordinary)
-    names = 'heads.names=["risk", "ed-emotion"]'
-    plain, task = make(recipe(names), tmp_path), make(recipe(names, "data.ordinary=3"), tmp_path)
+    monkeypatch.setattr("allears.training.safety.harmless.everyday_messages", everyday)
+    names = ('heads.names=["danger", "whose", "ed-emotion"]', "data.train_limit=20", "data.single=4")
+    plain = make(recipe(*names), tmp_path)
+    task = make(recipe(*names, "data.embedded=6", "data.talk=8", "data.ordinary=3"), tmp_path)
     assert asked == {"split": "train", "count": 3}
-    assert [len(data) for data in task.train] == [len(plain.train[0]) + 3, len(plain.train[1])]
-    assert task.train[0].readings[-1].label == "none"
-    assert len(task.valid[0]) == len(plain.valid[0])
+    assert [len(data) for data in plain.train] == [24, 20, 20]
+    assert [len(data) for data in task.train] == [24 + 6 + 8 + 3, 20, 20]
+    added = task.train[0].readings[24:]
+    assert [reading.label == "none" for reading in added[:6]] == [True, False] * 3
+    assert {reading.label for reading in added[6:]} == {"none"}
+    assert [reading.text for reading in added[14:]] == ["the bus was late"] * 3
+    assert [len(data) for data in task.valid] == [len(data) for data in plain.valid]
 
 
-def test_the_risk_head_may_learn_the_answered_messages_as_harmless(recipe, tmp_path):
-    names = 'heads.names=["risk", "ed-emotion"]'
-    plain, task = make(recipe(names), tmp_path), make(recipe(names, "data.answered=true"), tmp_path)
-    messages = answered_messages()
-    assert len(messages) > 5000
-    added = task.train[0].readings[len(plain.train[0]) :]
-    assert [reading.text for reading in added] == messages
-    assert {reading.label for reading in added} == {"none"}
-    assert len(task.train[1]) == len(plain.train[1])
+def test_a_case_in_a_long_message_stands_among_ordinary_sentences():
+    def case(text: str, label: str) -> Reading:
+        return Reading((Turn(Role.SEEKER, text),), (label,))
+
+    cases = [case("I have the rope.", "suicide"), case("A skipping rope.", "none")]
+    cases.append(Reading((Turn(Role.SEEKER, "So."), Turn(Role.SEEKER, "Never one of several.")), ("none",)))
+    sentences = ["We had soup.", "The dog barked.", "It rained all day."]
+    found = embedded(cases, sentences, 40, seed=3)
+    assert Counter(reading.label for reading in found) == {"none": 20, "suicide": 20}
+    for reading in found:
+        (turn,) = reading.turns
+        said = "I have the rope." if reading.label == "suicide" else "A skipping rope."
+        beside = [sentence for sentence in sentences if sentence in turn.text]
+        assert said in turn.text
+        assert 1 <= len(beside) <= 3
+        assert len(turn.text) == len(said) + sum(len(sentence) + 1 for sentence in beside)
+    assert len({reading.text for reading in found}) > 10
+    assert embedded(cases, sentences, 40, seed=3) == found
+    assert embedded(cases, [], 5, seed=3) == []
 
 
 def test_hidden_tokens_change_what_a_step_sees_and_nothing_that_is_measured(recipe, tmp_path):

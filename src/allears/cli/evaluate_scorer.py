@@ -15,7 +15,7 @@ def scorer(
     seed: options.SelectionSeed = 0,
     as_json: JsonTables = False,
 ) -> None:
-    """How well the shipped scorer tells good replies from others, on replies that blind readers marked.
+    """How well CoBERT, which chooses among drafts, tells good replies from others that blind readers marked.
 
     Examples:
 

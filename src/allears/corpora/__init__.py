@@ -47,8 +47,8 @@ _READERS = {
     "20news": "newsgroups:Newsgroups",
     "talks": "talks:Talks",
     "marked-replies": "marked:MarkedReplies",
-    "risk-cases": "risk_cases:RiskCases",
     "crisis-talks": "crisis:CrisisTalks",
+    "risk-cases": "risk_cases:RiskCases",
 }
 _ALIASES = {
     "empatheticdialogues": "ed",

@@ -6,7 +6,7 @@ a recipe with changes; it may start from other runs. Equal runs and measurements
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,7 +81,7 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class _OfTwo:
     first: Take
     second: Take
 
@@ -91,15 +91,13 @@ class Minus:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class Minus(_OfTwo):
+    """A difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over(_OfTwo):
     """A ratio, such as a time relative to the Bi-encoder's."""
-
-    first: Take
-    second: Take
-
-    @property
-    def measurements(self) -> tuple[Measurement, ...]:
-        return (*self.first.of, *self.second.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +116,17 @@ Ask = Take | Minus | Over | Empty
 
 def take(measure: str, *of: Measurement, times: float = 1.0) -> Take:
     return Take(measure, of, times)
+
+
+def by_rows(columns: Iterable[str], rows: Mapping[str, Sequence[float | None]]) -> dict[Key, float | str]:
+    """Published numbers as a table prints them, a row at a time; None is a cell that it leaves open."""
+    named = tuple(columns)
+    return {
+        (row, column): value
+        for row, values in rows.items()
+        for column, value in zip(named, values, strict=True)
+        if value is not None
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,14 @@ class Plan:
             for run in measurement.runs:
                 add(run)
         return tuple(found)
+
+
+def plan_of_measures(rows: Mapping[str, Sequence[Measurement]], measures: Mapping[str, str]) -> Plan:
+    """A table whose every row rests on measurements of its own, with a column for each measure of them."""
+    asks = {
+        (row, column): take(name, *asked) for row, asked in rows.items() for column, name in measures.items()
+    }
+    return Plan(tuple(rows), tuple(measures), asks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Empty, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Claim, Empty, Experiment, Key, Plan, Run, by_rows, measure, take
 from allears.experiments.made_corpora import REDDIT_ALL
 from allears.experiments.setting import Setting
 from allears.experiments.shared_runs import (
@@ -12,7 +12,8 @@ from allears.experiments.shared_runs import (
     PRETRAIN,
     TRANSFORMER,
     TRANSFORMER_LARGE,
-    of_each_seed,
+    generation_measured,
+    selection_measured,
 )
 
 PRECISION, BLEU, PPL, WRITTEN = "P@1,100", "retrieval AVG BLEU", "PPL", "generation AVG BLEU"
@@ -90,21 +91,12 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, (retrieval, pools, generator) in ROWS.items():
         if retrieval is not None:
-            asks[row, PRECISION] = take(
-                "recall_at_1",
-                *of_each_seed(
-                    setting, retrieval, lambda run: measure("selection", run, corpus=ED, split="valid")
-                ),
-            )
+            asks[row, PRECISION] = take("recall_at_1", *selection_measured(setting, retrieval, ED))
             asks[row, BLEU] = take(
                 "avg_bleu", measure("retrieval", retrieval, corpus=ED, split="valid", pools=pools)
             )
         if generator is not None:
-            asked = of_each_seed(
-                setting,
-                generator,
-                lambda run: measure("generation", run, corpus=ED, split="valid", decoding="beam-5"),
-            )
+            asked = generation_measured(setting, generator, ED)
             asks[row, PPL], asks[row, WRITTEN] = take("ppl", *asked), take("avg_bleu", *asked)
     why = "there is no recipe for a retrieval model with a second loss on emotions, or joined with another encoder"
     for row in ("Multitask, ED", "Ensem, ED"):
@@ -118,12 +110,7 @@ EXPERIMENT = Experiment(
     place="Tables 1 and 7",
     question="What do fine-tuning on EmpatheticDialogues, its candidates, and labels in front bring?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(COLUMNS, values, strict=True)
-        if value is not None
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="ED, Tables 1 and 7 (test split): of retrieval the columns with BERT, where the paper has them; the rows "
     "ED+DD and ED+DD+R are of its Transformer; Ensem is Ensem-DM",
     differs=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Empty, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Empty, Experiment, Key, Plan, Run, by_rows, measure, take
 from allears.experiments.ed_table_1 import ROWS as TABLE_1
 from allears.experiments.setting import Setting
 from allears.experiments.shared_runs import (
@@ -14,7 +14,7 @@ from allears.experiments.shared_runs import (
     TRANSFORMER_LARGE,
 )
 
-PARAMETERS, MINUTES, EMPATHY = "parameters, millions", "training, minutes", "empathy, 1 to 5"
+COLUMNS = PARAMETERS, MINUTES, EMPATHY = "parameters, millions", "training, minutes", "empathy, 1 to 5"
 _PRETRAINED, _LARGE = TABLE_1["Pretrained, R"][2], TABLE_1["Pretrained-Large, R"][2]
 ROWS: dict[str, Run | None] = {
     "Retrieval: Pretrained": PRETRAIN,
@@ -37,38 +37,26 @@ def plan(setting: Setting) -> Plan:
         asks[row, PARAMETERS] = take("parameters", asked, times=1e-6)
         asks[row, MINUTES] = take("minutes", asked)
         asks[row, EMPATHY] = Empty("people rate empathy: `allears study new likert` asks them")
-    return Plan(tuple(ROWS), (PARAMETERS, MINUTES, EMPATHY), asks)
+    return Plan(tuple(ROWS), COLUMNS, asks)
 
 
 _DAY, _HOUR = 24 * 60, 60
+_PUBLISHED = {
+    "Retrieval: Pretrained": (217.0, 13.5 * _DAY, 3.4),
+    "Retrieval: Fine-Tuned": (217.0, _HOUR, 3.7),
+    "Generative: Pretrained": (85.1, 2 * _DAY, 2.3),
+    "Generative: Fine-Tuned": (85.1, _HOUR, 3.3),
+    "Generative: Multitask": (None, _HOUR, 3.2),
+    "Generative: Pretrained-Large": (86.2, 2.5 * _DAY, 2.8),
+    "Generative: Fine-Tuned-Large": (86.2, _HOUR / 2, 3.6),
+}
 EXPERIMENT = Experiment(
     name="ed-table-3",
     paper="ED",
     place="Tables 3 and 9",
     question="How large are the models, and how long do they train?",
     plan=plan,
-    published={
-        ("Retrieval: Pretrained", PARAMETERS): 217.0,
-        ("Retrieval: Pretrained", MINUTES): 13.5 * _DAY,
-        ("Retrieval: Pretrained", EMPATHY): 3.4,
-        ("Retrieval: Fine-Tuned", PARAMETERS): 217.0,
-        ("Retrieval: Fine-Tuned", MINUTES): _HOUR,
-        ("Retrieval: Fine-Tuned", EMPATHY): 3.7,
-        ("Generative: Pretrained", PARAMETERS): 85.1,
-        ("Generative: Pretrained", MINUTES): 2 * _DAY,
-        ("Generative: Pretrained", EMPATHY): 2.3,
-        ("Generative: Fine-Tuned", PARAMETERS): 85.1,
-        ("Generative: Fine-Tuned", MINUTES): _HOUR,
-        ("Generative: Fine-Tuned", EMPATHY): 3.3,
-        ("Generative: Multitask", MINUTES): _HOUR,
-        ("Generative: Multitask", EMPATHY): 3.2,
-        ("Generative: Pretrained-Large", PARAMETERS): 86.2,
-        ("Generative: Pretrained-Large", MINUTES): 2.5 * _DAY,
-        ("Generative: Pretrained-Large", EMPATHY): 2.8,
-        ("Generative: Fine-Tuned-Large", PARAMETERS): 86.2,
-        ("Generative: Fine-Tuned-Large", MINUTES): _HOUR / 2,
-        ("Generative: Fine-Tuned-Large", EMPATHY): 3.6,
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="ED, Tables 3 and 9; of retrieval the rows with BERT. Minutes there are on 8 (retrieval) or 32 GPUs",
     differs=(
         "Minutes here are of the one machine that the page names, from reading the corpus to the best model; up to "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, by_rows, measure, take
 from allears.experiments.made_corpora import REDDIT_ALL
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import ED_BI_ENCODER, PRETRAIN, of_each_seed
+from allears.experiments.shared_runs import ED_BI_ENCODER, PRETRAIN, selection_measured
 
 RUNS = {"Pretrained": PRETRAIN, "Fine-Tuned": ED_BI_ENCODER}
 CORPORA = {"DD": "dailydialog", "R": REDDIT_ALL}
@@ -18,11 +18,7 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, run in RUNS.items():
         for shown, corpus in CORPORA.items():
-            asked = of_each_seed(
-                setting,
-                run,
-                lambda each, corpus=corpus: measure("selection", each, corpus=corpus, split="valid"),  # type: ignore[misc]
-            )
+            asked = selection_measured(setting, run, corpus)
             asks[row, f"{shown} P@1,100"] = take("recall_at_1", *asked)
             limit = None if setting.small else _RETRIEVED
             asks[row, f"{shown} BLEU"] = take(
@@ -38,11 +34,7 @@ EXPERIMENT = Experiment(
     place="Table 6",
     question="What does fine-tuning on EmpatheticDialogues do to DailyDialog and Reddit?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(COLUMNS, values, strict=True)
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="ED, Table 6 (its Transformer; our retrieval model is a BERT)",
     differs=(
         "Our pretraining has already seen DailyDialog, Reddit and EmpatheticDialogues; the paper's only Reddit.",

@@ -83,12 +83,7 @@ class Corpora:
         return name not in _MADE or (self.root / name).is_file()
 
     def _made(self, name: str) -> Path:
-        target = self.folder / name
-        if not target.is_file():
-            self._refuse_new(target)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _MADE[name](self, target)
-        return target
+        return self._made_at(self.folder / name)
 
     def _small(self, name: str) -> Path:
         """The first conversations of a corpus. What is made is made of few from the beginning."""
@@ -116,11 +111,13 @@ class Corpora:
 
     def _built(self, name: str) -> Path:
         """A whole corpus from the dumps, also for the small setting."""
-        target = self.folder / "whole" / name
+        return self._made_at(self.folder / "whole" / name)
+
+    def _made_at(self, target: Path) -> Path:
         if not target.is_file():
             self._refuse_new(target)
             target.parent.mkdir(parents=True, exist_ok=True)
-            _MADE[name](self, target)
+            _MADE[target.name](self, target)
         return target
 
     def _refuse_new(self, target: Path) -> None:

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import (
-    Ask,
-    Claim,
-    Empty,
-    Experiment,
-    Key,
-    Measurement,
-    Plan,
-    Run,
-    measure,
-    take,
-)
+from allears.experiments.contract import Ask, Claim, Empty, Experiment, Key, Plan, by_rows, measure, take
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import MIME, MIME_IMPROVED, MOEL, MULTITASK, of_each_seed
+from allears.experiments.shared_runs import MIME, MIME_IMPROVED, MOEL, MULTITASK, generation_measured
 
 RUNS = {"Multi-TR": MULTITASK, "MoEL": MOEL, "MIME": MIME, "MIME improved": MIME_IMPROVED}
 AS_THE_OTHERS = "MIME improved, decoded as the others"
@@ -33,23 +22,17 @@ _PUBLISHED = {
 def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, run in RUNS.items():
-        asked = _written(setting, run, OWN_DECODING.get(row, DECODING))
+        asked = generation_measured(setting, run, decoding=OWN_DECODING.get(row, DECODING))
         asks[row, SIZE] = take("parameters", measure("size", run), times=1e-6)
         asks[row, BLEU], asks[row, PPL] = take("moses_bleu", *asked), take("ppl", *asked)
         asks[row, PPL_WORD] = take("ppl_word", *asked)
         for column in PEOPLE:
             asks[row, column] = Empty("people rate this: `allears study new likert` asks them")
     # its size and its perplexities do not depend on the decoding
-    asks[AS_THE_OTHERS, BLEU] = take("moses_bleu", *_written(setting, MIME_IMPROVED, DECODING))
-    return Plan((*RUNS, AS_THE_OTHERS), (SIZE, BLEU, PPL, PPL_WORD, *PEOPLE), asks)
-
-
-def _written(setting: Setting, run: Run, decoding: str) -> tuple[Measurement, ...]:
-    return of_each_seed(
-        setting,
-        run,
-        lambda each: measure("generation", each, corpus="ed", split="valid", decoding=decoding),
+    asks[AS_THE_OTHERS, BLEU] = take(
+        "moses_bleu", *generation_measured(setting, MIME_IMPROVED, decoding=DECODING)
     )
+    return Plan((*RUNS, AS_THE_OTHERS), (SIZE, BLEU, PPL, PPL_WORD, *PEOPLE), asks)
 
 
 EXPERIMENT = Experiment(
@@ -58,12 +41,7 @@ EXPERIMENT = Experiment(
     place="Table 2",
     question="Does MIME write better than MoEL and Multi-TR, with no more parameters?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip((SIZE, BLEU, *PEOPLE), values, strict=True)
-    }
-    | {("MIME", PPL): 38.3},
+    published=by_rows((SIZE, BLEU, *PEOPLE), _PUBLISHED) | {("MIME", PPL): 38.3},
     source="MIME, Table 2 (test split); MIME's PPL from notes.md, by people who re-ran its public code (they also "
     "found BLEU 2.5 to 2.6)",
     differs=(

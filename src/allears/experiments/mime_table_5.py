@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Empty, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Claim, Empty, Experiment, Key, Plan, Run, by_rows, take
 from allears.experiments.mime_table_2 import PEOPLE
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import MIME, MIME_NO_MIMICRY, MIME_PLAIN, of_each_seed
+from allears.experiments.shared_runs import MIME, MIME_NO_MIMICRY, MIME_PLAIN, generation_measured
 
 ROWS: dict[str, Run] = {
     "neither": MIME_PLAIN,
@@ -28,11 +28,7 @@ _NO_DIFFERENCE = (
 def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, run in ROWS.items():
-        asked = of_each_seed(
-            setting,
-            run,
-            lambda each: measure("generation", each, corpus="ed", split="valid", decoding="beam-5"),
-        )
+        asked = generation_measured(setting, run)
         asks[row, "BLEU"], asks[row, "PPL"] = take("moses_bleu", *asked), take("ppl", *asked)
         for column in PEOPLE:
             asks[row, column] = Empty("people rate this: `allears study new likert` asks them")
@@ -45,11 +41,7 @@ EXPERIMENT = Experiment(
     place="Table 5",
     question="What do emotion grouping and mimicry bring?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(("BLEU", *PEOPLE), values, strict=True)
-    },
+    published=by_rows(("BLEU", *PEOPLE), _PUBLISHED),
     source="MIME, Table 5 (test split)",
     differs=("As in MIME's Table 2.",),
     claims=(

@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, by_rows, take
 from allears.experiments.made_corpora import LABELS_VALID
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import FROM_MOEL, MOEL, of_each_seed
+from allears.experiments.shared_runs import FROM_MOEL, MOEL, generation_measured
 
 
 def variant(persona: str, conditions: Sequence[str] = ()) -> Run:
@@ -52,13 +52,7 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, (run, corpus) in ROWS.items():
         for column, (decoding, name, times) in MEASURES.items():
-            asked = of_each_seed(
-                setting,
-                run,
-                lambda each, corpus=corpus, decoding=decoding: measure(  # type: ignore[misc]
-                    "generation", each, corpus=corpus, split="valid", decoding=decoding
-                ),
-            )
+            asked = generation_measured(setting, run, corpus, decoding)
             asks[row, column] = take(name, *asked, times=times)
     return Plan(tuple(ROWS), tuple(MEASURES), asks)
 
@@ -69,11 +63,7 @@ EXPERIMENT = Experiment(
     place="results",
     question="What does the responder's persona bring to MoEL, and where should it be attended to?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(MEASURES, values, strict=True)
-    },
+    published=by_rows(MEASURES, _PUBLISHED),
     source="notes.md, ModMoEL (test split)",
     differs=(
         "Our Reddit conversations in the place of PEC, with at most 10 persona sentences (theirs: up to 100, at least "

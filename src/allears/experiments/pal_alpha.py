@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, take
+from allears.experiments.contract import Claim, Experiment, Picture, Plan, by_rows, plan_of_measures
 from allears.experiments.setting import Setting
 from allears.experiments.shared_runs import PAL, support_measured
 
@@ -12,15 +12,15 @@ ROWS: dict[str, float | None] = {
 MEASURES = {
     "B-2": "bleu_2", "D-1": "distinct_1", "D-2": "distinct_2", "E-2": "ead_2", "R-L": "rouge_l", "Cos-Sim": "cos_sim"
 }  # fmt: skip
+_PUBLISHED = {
+    "0": (9.28, 4.72, 25.56, 33.05, 18.27, 0.229),
+    "by strategy (Table 2)": (8.75, 5.00, 30.27, 41.82, 18.06, 0.244),
+}
 
 
 def plan(setting: Setting) -> Plan:
-    asks: dict[Key, Ask] = {}
-    for row, alpha in ROWS.items():
-        asked = support_measured(setting, PAL, alpha)
-        for column, name in MEASURES.items():
-            asks[row, column] = take(name, *asked)
-    return Plan(tuple(ROWS), tuple(MEASURES), asks)
+    asked = {row: support_measured(setting, PAL, alpha) for row, alpha in ROWS.items()}
+    return plan_of_measures(asked, MEASURES)
 
 
 EXPERIMENT = Experiment(
@@ -29,18 +29,7 @@ EXPERIMENT = Experiment(
     place="α (Table 2, Appendix D)",
     question="How do diversity, overlap with gold and similarity to the persona change with α?",
     plan=plan,
-    published={
-        ("0", "B-2"): 9.28,
-        ("0", "D-1"): 4.72,
-        ("0", "D-2"): 25.56,
-        ("0", "E-2"): 33.05,
-        ("0", "R-L"): 18.27,
-        ("0", "Cos-Sim"): 0.229,
-        **{
-            ("by strategy (Table 2)", column): value
-            for column, value in zip(MEASURES, (8.75, 5.00, 30.27, 41.82, 18.06, 0.244), strict=True)
-        },
-    },
+    published=by_rows(MEASURES, _PUBLISHED),
     source="PAL, Table 3 (test split); other values of α are not printed there",
     differs=("As in PAL's Table 3.",),
     claims=(

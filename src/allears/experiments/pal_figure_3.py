@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, measure, take
 from allears.experiments.setting import Setting
 
@@ -10,7 +12,7 @@ COLUMNS = ("slope", "R² of the means", "R² of the conversations")
 _NAMES = ("slope", "r2_means", "r2")
 
 
-def plan_with(encoder: str) -> Plan:
+def slopes(setting: Setting, *, encoder: str) -> Plan:
     asked = measure("persona-empathy", corpus="pesconv", split="valid", encoder=encoder)
     asks: dict[Key, Ask] = {
         (row, column): take(f"{aspect}_{name}", asked)
@@ -20,16 +22,12 @@ def plan_with(encoder: str) -> Plan:
     return Plan(tuple(ASPECTS), COLUMNS, asks)
 
 
-def plan(setting: Setting) -> Plan:
-    return plan_with("default")
-
-
 EXPERIMENT = Experiment(
     name="pal-figure-3",
     paper="PAL",
     place="Figure 3",
     question="Do seekers give better marks where replies are nearer to what is known of them (sentence encoder)?",
-    plan=plan,
+    plan=partial(slopes, encoder="default"),
     differs=(
         "The valid split of PESConv; the paper has all of it. Our bundle's encoder, not SimCSE.",
         "The coefficients printed in the paper's figure are not in our copy. A line through a few means flatters: R² "

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Claim, Experiment, Picture, Plan
-from allears.experiments.pal_figure_3 import plan_with
-from allears.experiments.setting import Setting
+from functools import partial
 
-
-def plan(setting: Setting) -> Plan:
-    return plan_with("vectors")
-
+from allears.experiments.contract import Claim, Experiment, Picture
+from allears.experiments.pal_figure_3 import slopes
 
 EXPERIMENT = Experiment(
     name="pal-figure-5",
     paper="PAL",
     place="Figure 5",
     question="Do seekers give better marks where replies are nearer to what is known of them (word vectors)?",
-    plan=plan,
+    plan=partial(slopes, encoder="vectors"),
     differs=("GloVe vectors of 100 dimensions, not fastText's; the valid split of PESConv.",),
     claims=(
         Claim(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, take
+from allears.experiments.contract import Claim, Experiment, Plan, Run, by_rows, plan_of_measures
 from allears.experiments.setting import Setting
 from allears.experiments.shared_runs import HARD_PROMPT, JOINT, MISC, PAL, support_measured
 
@@ -27,12 +27,8 @@ _PUBLISHED = {
 
 
 def plan(setting: Setting) -> Plan:
-    asks: dict[Key, Ask] = {}
-    for row, (run, alpha) in ROWS.items():
-        asked = support_measured(setting, run, alpha)
-        for column, name in MEASURES.items():
-            asks[row, column] = take(name, *asked)
-    return Plan(tuple(ROWS), tuple(MEASURES), asks)
+    asked = {row: support_measured(setting, run, alpha) for row, (run, alpha) in ROWS.items()}
+    return plan_of_measures(asked, MEASURES)
 
 
 EXPERIMENT = Experiment(
@@ -41,11 +37,7 @@ EXPERIMENT = Experiment(
     place="Table 3",
     question="Does the seeker's persona, and leaning on it by strategy, make better supportive replies?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(MEASURES, values, strict=True)
-    },
+    published=by_rows(MEASURES, _PUBLISHED),
     source="PAL, Table 3 (test split)",
     differs=(
         "A decoder of six layers on gte-small, trained on some 200,000 turns, in the place of Blenderbot-small (90M), "

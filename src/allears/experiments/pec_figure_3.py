@@ -5,7 +5,7 @@ from __future__ import annotations
 from allears.experiments.contract import Ask, Claim, Experiment, Key, Picture, Plan, measure, take
 from allears.experiments.made_corpora import CASUAL, MIXTURES, SHARES, SUPPORTIVE
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import of_each_seed, persona_run
+from allears.experiments.shared_runs import persona_run, selection_measured
 
 VALID = {"supportive": SUPPORTIVE, "casual": CASUAL}
 ROWS = tuple(f"{share}%" for share in SHARES)
@@ -25,13 +25,7 @@ def plan(setting: Setting) -> Plan:
                 )
                 for seed in setting.all_seeds
             )  # fmt: skip
-            alone = of_each_seed(
-                setting,
-                without,
-                lambda run, corpus=corpus: measure(  # type: ignore[misc]
-                    "selection", run, corpus=corpus, split="valid", persona_sentences=0
-                ),
-            )
+            alone = selection_measured(setting, without, corpus, persona_sentences=0)
             asks[row, f"{valid}: with persona"] = take("recall_at_1", *asked)
             asks[row, f"{valid}: without"] = take("recall_at_1", *alone)
             asks[row, f"{valid}: persona gain"] = take("difference_recall_at_1", *asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Experiment, Key, Plan, measure, take
+from allears.experiments.contract import Ask, Experiment, Key, Plan, by_rows, measure, take
 from allears.experiments.made_corpora import DISTRESS, JOY
 from allears.experiments.setting import Setting
 
@@ -37,8 +37,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     published={
         (row, column): value
-        for column, values in _PUBLISHED.items()
-        for row, value in zip(ROWS, values, strict=True)
+        for (column, row), value in by_rows(ROWS, _PUBLISHED).items()  # printed by columns
     },
     source="PEC, Table 1 (counts there are rounded to thousands)",
     differs=(

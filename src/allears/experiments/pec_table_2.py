@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, by_rows, measure, take
 from allears.experiments.setting import Setting
 
 GROUPS = {"happy": "happy", "offmychest": "offmychest", "control group": "control"}
@@ -34,11 +34,7 @@ EXPERIMENT = Experiment(
     place="Table 2",
     question="Are the two halves of the corpus of contrasting sentiment, and more empathetic than casual talk?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip((*GROUPS, KAPPA), values, strict=True)
-    },
+    published=by_rows((*GROUPS, KAPPA), _PUBLISHED),
     source="PEC, Table 2 and its caption",
     differs=(
         "No people judged: a language model did, three times with a fresh context, and its judgements of the 300 "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, by_rows, take
 from allears.experiments.made_corpora import DISTRESS, JOY, REDDIT
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import of_each_seed, persona_run
+from allears.experiments.shared_runs import persona_run, selection_measured
 
 MODELS = {
     "BoW": "bow",
@@ -32,11 +32,7 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for label, model in MODELS.items():
         for domain, corpus in DOMAINS.items():
-            asked = of_each_seed(
-                setting,
-                persona_run(model, corpus),
-                lambda run, corpus=corpus: measure("selection", run, corpus=corpus, split="valid"),  # type: ignore[misc]
-            )
+            asked = selection_measured(setting, persona_run(model, corpus), corpus)
             for shown, name in MEASURES.items():
                 asks[label, f"{domain} {shown}"] = take(name, *asked)
     return Plan(tuple(MODELS), COLUMNS, asks)
@@ -48,11 +44,7 @@ EXPERIMENT = Experiment(
     place="Table 5",
     question="Which selection model finds the true response among 100, given context and persona?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(COLUMNS, values, strict=True)
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="PEC, Table 5 (test split)",
     differs=(
         "Our Reddit conversations in the place of PEC: about a tenth of the examples, at most ten persona sentences. "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, by_rows, take
 from allears.experiments.pec_table_5 import DOMAINS
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import of_each_seed, persona_run
+from allears.experiments.shared_runs import persona_run, selection_measured
 
 _PUBLISHED = {"happy": (36.2, 41.2, None), "offmychest": (28.8, 47.0, 38.4), "PEC": (37.0, 47.5, 45.1)}
 
@@ -14,11 +14,7 @@ def plan(setting: Setting) -> Plan:
     asks: dict[Key, Ask] = {}
     for row, trained_on in DOMAINS.items():
         for column, tested_on in DOMAINS.items():
-            asked = of_each_seed(
-                setting,
-                persona_run("cobert", trained_on),
-                lambda run, corpus=tested_on: measure("selection", run, corpus=corpus, split="valid"),  # type: ignore[misc]
-            )
+            asked = selection_measured(setting, persona_run("cobert", trained_on), tested_on)
             asks[row, column] = take("recall_at_1", *asked)
     return Plan(tuple(DOMAINS), tuple(DOMAINS), asks)
 
@@ -29,12 +25,7 @@ EXPERIMENT = Experiment(
     place="Table 6",
     question="Does CoBERT trained on one kind of conversation (row) answer the other kind (column)? R@1.",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(DOMAINS, values, strict=True)
-        if value is not None
-    },
+    published=by_rows(DOMAINS, _PUBLISHED),
     source="PEC, Table 6; one cell cannot be read in our copy of the paper and is left out",
     differs=("As in Table 5: our Reddit conversations, the valid split, gte-small.",),
     claims=(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Plan, Run, by_rows, measure, take
 from allears.experiments.made_corpora import REDDIT
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import of_each_seed, persona_run
+from allears.experiments.shared_runs import persona_run, selection_measured
 
 
 def _ablation(name: str, hops: tuple[int, ...] = (1, 2), poolings: tuple[str, ...] = ("max",)) -> Run:
@@ -64,9 +64,7 @@ def plan(setting: Setting) -> Plan:
     cost = measure("cost", models=tuple(BENCHMARKED.values()))
     asks: dict[Key, Ask] = {}
     for label, run in RUNS.items():
-        asked = of_each_seed(
-            setting, run, lambda each: measure("selection", each, corpus=REDDIT, split="valid")
-        )
+        asked = selection_measured(setting, run, REDDIT)
         asks[label, "R@1"], asks[label, "MRR"] = take("recall_at_1", *asked), take("mrr", *asked)
         for column, name in (("InfTime", "time_ratio"), ("RAM", "memory_ratio")):
             asks[label, column] = take(f"{name} {BENCHMARKED[label]}", cost)
@@ -79,11 +77,7 @@ EXPERIMENT = Experiment(
     place="Table 7",
     question="What do finer matching and each part of CoBERT bring, and what do they cost in time and memory?",
     plan=plan,
-    published={
-        (row, column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(COLUMNS, values, strict=True)
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="PEC, Table 7 (valid split; time and memory relative to the Bi-encoder)",
     differs=(
         "As in Table 5: our Reddit conversations, gte-small.",

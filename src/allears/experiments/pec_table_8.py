@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from allears.experiments.contract import Ask, Claim, Experiment, Key, Over, Plan, measure, take
+from allears.experiments.contract import Ask, Claim, Experiment, Key, Over, Plan, by_rows, measure, take
 from allears.experiments.made_corpora import REDDIT
 from allears.experiments.setting import Setting
-from allears.experiments.shared_runs import of_each_seed, persona_run
+from allears.experiments.shared_runs import persona_run, selection_measured
 
 COUNTS = (0, 1, 2, 5, 10, 20)
 OWN = 10  # as many as it was trained with: the measurement of Table 5
 COLUMNS = ("R@1", "InfTime", "RAM")
 _PUBLISHED = {
-    0: (40.4, 1.00, 1.00),
-    1: (42.0, 1.34, 1.05),
-    2: (42.8, 1.38, 1.06),
-    5: (45.1, 1.55, 1.19),
-    10: (46.2, 1.90, 1.51),
-    20: (47.1, 2.96, 2.29),
+    "0": (40.4, 1.00, 1.00),
+    "1": (42.0, 1.34, 1.05),
+    "2": (42.8, 1.38, 1.06),
+    "5": (45.1, 1.55, 1.19),
+    "10": (46.2, 1.90, 1.51),
+    "20": (47.1, 2.96, 2.29),
 }
 
 
@@ -25,16 +25,8 @@ def plan(setting: Setting) -> Plan:
     cost = measure("persona-cost", run, corpus=REDDIT, counts=COUNTS)
     asks: dict[Key, Ask] = {}
     for count in COUNTS:
-        asked = of_each_seed(
-            setting,
-            run,
-            lambda each, count=count: measure(  # type: ignore[misc]
-                "selection",
-                each,
-                corpus=REDDIT,
-                split="valid",
-                **({} if count == OWN else {"persona_sentences": count}),
-            ),
+        asked = selection_measured(
+            setting, run, REDDIT, **({} if count == OWN else {"persona_sentences": count})
         )
         asks[str(count), "R@1"] = take("recall_at_1", *asked)
         asks[str(count), "InfTime"] = Over(take(f"seconds_{count}", cost), take("seconds_0", cost))
@@ -48,11 +40,7 @@ EXPERIMENT = Experiment(
     place="Table 8",
     question="How much do more persona sentences help, and what do they cost?",
     plan=plan,
-    published={
-        (str(row), column): value
-        for row, values in _PUBLISHED.items()
-        for column, value in zip(COLUMNS, values, strict=True)
-    },
+    published=by_rows(COLUMNS, _PUBLISHED),
     source="PEC, Table 8 (valid split)",
     differs=(
         "One CoBERT, trained with up to ten sentences, reads fewer or more of them.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from allears.experiments.contract import Measurement, Run, measure
 from allears.experiments.made_corpora import REDDIT
@@ -64,6 +65,24 @@ def persona_run(model: str, corpus: str = REDDIT, changes: Sequence[str] = (), n
 def of_each_seed(setting: Setting, run: Run, ask: Callable[[Run], Measurement]) -> tuple[Measurement, ...]:
     """The same question to the same run with every seed."""
     return tuple(ask(run.seeded(seed)) for seed in setting.all_seeds)
+
+
+def selection_measured(setting: Setting, run: Run, corpus: str, **settings: Any) -> tuple[Measurement, ...]:
+    """What tables ask of a selection model: the true response among others, on a corpus's valid split."""
+    return of_each_seed(
+        setting, run, lambda each: measure("selection", each, corpus=corpus, split="valid", **settings)
+    )
+
+
+def generation_measured(
+    setting: Setting, run: Run, corpus: str = "ed", decoding: str = "beam-5", **settings: Any
+) -> tuple[Measurement, ...]:
+    """What tables ask of a generator: replies on a corpus's valid split."""
+    return of_each_seed(
+        setting,
+        run,
+        lambda each: measure("generation", each, corpus=corpus, split="valid", decoding=decoding, **settings),
+    )
 
 
 def support_measured(setting: Setting, run: Run, alpha: float | None = None) -> tuple[Measurement, ...]:

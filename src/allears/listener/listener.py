@@ -167,10 +167,10 @@ class Listener:
         """The reply piece by piece, then the whole `Reply`.
 
         A voice that writes one draft is heard sentence by sentence, each reviewed before it is shown; any other reply
-        is shown once it was chosen.
+        is shown once it was chosen, and so is one that ends with the crisis screen's question.
         """
         (turn,) = self._begin([message], [conversation], [seed], [wish])
-        if turn.reply is None and self.writer.streams:
+        if turn.reply is None and self.writer.streams and not turn.question:
             with clock([turn], "write"):
                 speech = self.writer.speak(self._request(turn))
                 yield from speech

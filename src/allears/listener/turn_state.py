@@ -21,7 +21,8 @@ from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_selector import EncodedQueries
 from allears.runtime.selector import Query
 
-_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*\s*")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…][\"'”’)]*(?=\s|$)|$)", re.DOTALL)
+_ASKS = re.compile(r"\?[!?…]*$")
 LONGEST_MESSAGE = 8_000  # characters that are read; more is refused, not cut
 CONTEXT_TURNS = 6
 
@@ -68,8 +69,8 @@ class TurnState:
 
 def with_question(reply: str, question: str) -> str:
     """A reply that ends with the screen's question; its own questions make room for it."""
-    kept = [sentence for sentence in _SENTENCE.findall(reply) if not sentence.rstrip().endswith("?")]
-    return " ".join([*(sentence.strip() for sentence in kept), question])
+    kept = [sentence for sentence in _SENTENCE.findall(reply.strip()) if not _ASKS.search(sentence)]
+    return " ".join([*kept, question])
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import Row
 
@@ -18,6 +17,7 @@ from allears.conversation import Conversation, Persona
 from allears.errors import AllearsError
 from allears.memory import clock, corrections, learning
 from allears.memory.choices import Choices
+from allears.memory.closing import Closing
 from allears.memory.database import Database
 from allears.memory.errors import NotFoundError, NothingToUndoError
 from allears.memory.export import ExportedTalk, exported, exported_talk
@@ -28,7 +28,7 @@ from allears.memory.turns import SEEKER
 from allears.memory.vault import change_key, open_vault
 
 
-class Memory:
+class Memory(Closing):
     """People's conversations and what is known about them.
 
     `url` is a file, or a URL of SQLite or PostgreSQL; by default `$ALLEARS_DATABASE`, or a file in the user's data
@@ -50,14 +50,6 @@ class Memory:
 
     def close(self) -> None:
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def change_key(self, new: str) -> None:
         """From now on the database opens with another key."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from allears.metrics.directions import directions
+
 
 def cos_sim(replies: npt.ArrayLike, personas: Sequence[npt.ArrayLike]) -> float:
     """The mean cosine between a reply and the persona sentences it was written for, from -1 to 1 (PAL's Cos-Sim).
@@ -14,11 +16,11 @@ def cos_sim(replies: npt.ArrayLike, personas: Sequence[npt.ArrayLike]) -> float:
     `replies` [N, d]; for each, the vectors [m, d] of its persona's sentences. First the mean over one persona's
     sentences, then over the replies; a reply without a persona does not count. All vectors by the same encoder.
     """
-    vectors = _unit(replies)
+    vectors = directions(replies)
     if len(vectors) != len(personas):
         raise ValueError(f"every reply has a persona, maybe empty: got {len(vectors)} and {len(personas)}")
     found = [
-        float((_unit(sentences) @ reply).mean())
+        float((directions(sentences) @ reply).mean())
         for reply, sentences in zip(vectors, personas, strict=True)
         if len(np.asarray(sentences))
     ]
@@ -33,11 +35,3 @@ def sentiment_gain(replies: npt.ArrayLike, sources: npt.ArrayLike) -> float:
     if after.shape != before.shape or after.ndim != 1 or not len(after):
         raise ValueError(f"every reply answers something: got sentiments {after.shape} and {before.shape}")
     return float((after - before).mean())
-
-
-def _unit(vectors: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    rows = np.asarray(vectors, np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"expected vectors [texts, size], got an array of shape {rows.shape}")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float64)

@@ -6,8 +6,9 @@ Without BERTScore's rescaling and word weights: good for comparing systems under
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
+
+from allears.metrics.directions import directions
 
 
 def token_match(hypothesis: npt.ArrayLike, reference: npt.ArrayLike) -> float:
@@ -16,17 +17,9 @@ def token_match(hypothesis: npt.ArrayLike, reference: npt.ArrayLike) -> float:
     Precision is the mean over the hypothesis's tokens of their best cosine in the reference; recall the other way
     round. A text without tokens matches nothing: 0.
     """
-    mine, gold = _unit(hypothesis), _unit(reference)
+    mine, gold = (directions(text, "token vectors [tokens, size]") for text in (hypothesis, reference))
     if not len(mine) or not len(gold):
         return 0.0
     cosines = mine @ gold.T
     precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
     return 200.0 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-
-
-def _unit(vectors: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    rows = np.asarray(vectors, np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"expected token vectors [tokens, size], got an array of shape {rows.shape}")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import torch
 import torch.nn.functional as F
@@ -119,6 +120,15 @@ class FeedForward(nn.Module):
         return found
 
 
+class LayerShape(TypedDict):
+    """Of a stack of Transformer layers."""
+
+    layers: int
+    heads: int
+    inner: int
+    dropout: float
+
+
 class EncoderLayer(nn.Module):
     """x + self-attention(norm(x)), then + feed-forward(norm(x)). States are [B, 1, L, d]."""
 
@@ -147,12 +157,8 @@ class ContextEncoder(nn.Module):
         self,
         size: int,
         *,
-        layers: int,
-        heads: int,
-        inner: int,
-        dropout: float,
-        depth: int = 0,
         pretrained: nn.Module | None = None,
+        **shape: Unpack[LayerShape],
     ):
         super().__init__()
         self.size, self.pretrained = size, pretrained
@@ -163,10 +169,8 @@ class ContextEncoder(nn.Module):
         self.speakers = nn.Embedding(2, size)
         nn.init.normal_(self.speakers.weight, std=0.1)
         self.position_scale = nn.Parameter(torch.tensor(0.3))  # sines are large beside word vectors
-        self.layers = EncoderStack(
-            size, layers=layers, heads=heads, inner=inner, dropout=dropout, depth=depth
-        )
-        self.dropout = nn.Dropout(dropout)
+        self.layers = EncoderStack(size, **shape)
+        self.dropout = nn.Dropout(shape["dropout"])
 
     def forward(self, words: nn.Embedding, inputs: Inputs) -> Tensor:
         found: Tensor
@@ -186,13 +190,12 @@ class EncoderStack(nn.Module):
     `wide`: of states that are wider than the layers' (MIME's equation 20 doubles them); they are narrowed first.
     """
 
-    def __init__(
-        self, size: int, *, layers: int, heads: int, inner: int, dropout: float, depth: int = 0, wide: int = 0
-    ):
+    def __init__(self, size: int, *, wide: int = 0, **shape: Unpack[LayerShape]):
         super().__init__()
+        heads, inner, dropout = shape["heads"], shape["inner"], shape["dropout"]
         self.narrow = nn.Linear(wide, size) if wide else None
         self.layers = nn.ModuleList(
-            [EncoderLayer(size, heads, inner, dropout, depth=depth) for _ in range(layers)]
+            [EncoderLayer(size, heads, inner, dropout) for _ in range(shape["layers"])]
         )
         self.norm = nn.LayerNorm(size)
 
@@ -272,20 +275,11 @@ class DecoderLayer(nn.Module):
 class DecoderStack(nn.Module):
     """Ordinary decoder layers, one after another, and a norm at the end: [B, T, d] to [B, T, d]."""
 
-    def __init__(
-        self,
-        size: int,
-        *,
-        layers: int,
-        heads: int,
-        inner: int,
-        dropout: float,
-        depth: int = 0,
-        sources: int = 1,
-    ):
+    def __init__(self, size: int, **shape: Unpack[LayerShape]):
         super().__init__()
+        heads, inner, dropout = shape["heads"], shape["inner"], shape["dropout"]
         self.layers = nn.ModuleList(
-            [DecoderLayer(size, heads, inner, dropout, depth=depth, sources=sources) for _ in range(layers)]
+            [DecoderLayer(size, heads, inner, dropout) for _ in range(shape["layers"])]
         )
         self.norm = nn.LayerNorm(size)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -76,10 +76,17 @@ class BundleCard:
 
     def write(self, folder: Path) -> None:
         """By way of a temporary file: whoever opens the bundle meanwhile finds the old card or the new one."""
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
         temporary = folder / f"{CARD_FILE}.part"
-        temporary.write_text(text + "\n", encoding="utf-8")
+        write_part(temporary, self)
         temporary.replace(folder / CARD_FILE)
+
+    def has(self, files: Collection[str]) -> bool:
+        """Whether the bundle carries all of these files."""
+        return all(name in self.files for name in files)
+
+    def files_of(self, card_file: str, graphs: tuple[str, ...]) -> list[str]:
+        """The files of a part with that card: also its graphs' weights, which are called like them and more."""
+        return [name for name in self.files if name == card_file or name.startswith(graphs)]
 
     @classmethod
     def read(cls, folder: Path) -> BundleCard:
@@ -103,18 +110,24 @@ class BundleCard:
             raise AllearsError(f"{path}: not a bundle's card ({error}); export the bundle again") from error
 
 
-def read_card(path: Path, wanted: int) -> dict[str, Any]:
-    """The JSON object in one of a bundle's cards, of the wanted format. A missing file is FileNotFoundError."""
+def write_part(path: Path, card: Any) -> None:
+    """A card as `read_card` and `read_part` find it again."""
+    text = json.dumps(asdict(card), indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_card(path: Path, wanted: int, advice: str = "export the bundle again") -> dict[str, Any]:
+    """The JSON object in a card, of the wanted format. A missing file is FileNotFoundError."""
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise AllearsError(f"{path}: not readable as JSON ({error}); export the bundle again") from error
+        raise AllearsError(f"{path}: not readable as JSON ({error}); {advice}") from error
     found = saved.get("format") if isinstance(saved, dict) else None
     if found != wanted:
         raise AllearsError(
-            f"{path}: format {found!r}, but this version of allears reads format {wanted}; export the bundle again"
+            f"{path}: format {found!r}, but this version of allears reads format {wanted}; {advice}"
         )
     return dict(saved)
 

@@ -9,13 +9,12 @@ Their word table is the encoder's: it lies in the encoder's files, and these gra
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from allears.personas.lengths import Lengths
-from allears.runtime.bundle import BundleCard, read_part
+from allears.runtime.bundle import BundleCard, read_part, write_part
 
 FORMAT = 1
 EXTRACTOR_CARD_FILE = "extractor.json"
@@ -46,8 +45,7 @@ class BundledExtractorCard:
             raise ValueError("threshold and framing_price must be numbers from 0 on")
 
     def write(self, folder: Path) -> None:
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        (folder / EXTRACTOR_CARD_FILE).write_text(text + "\n", encoding="utf-8")
+        write_part(folder / EXTRACTOR_CARD_FILE, self)
 
     @classmethod
     def read(cls, folder: Path) -> BundledExtractorCard:
@@ -60,10 +58,9 @@ class BundledExtractorCard:
 
 def has_extractor(card: BundleCard) -> bool:
     """Whether a bundle carries a persona extractor."""
-    return all(name in card.files for name in EXTRACTOR_FILES)
+    return card.has(EXTRACTOR_FILES)
 
 
 def extractor_files(card: BundleCard) -> list[str]:
     """The files of a bundle that belong to its extractor, the graphs' weights included."""
-    own = (GATE_FILE, MEMORY_FILE, STEP_FILE)
-    return [name for name in card.files if name == EXTRACTOR_CARD_FILE or name.startswith(own)]
+    return card.files_of(EXTRACTOR_CARD_FILE, (GATE_FILE, MEMORY_FILE, STEP_FILE))

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from allears.errors import AllearsError
+from allears.runtime.bundle import read_card
 from allears.runtime.candidates import Candidate
 from allears.runtime.selector import CandidateStates, Indices
 
@@ -55,19 +56,11 @@ class IndexCard:
     def read(cls, folder: Path) -> IndexCard:
         path = folder / CARD_FILE
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
+            saved = read_card(path, FORMAT, "build the index again")
         except FileNotFoundError:
             raise AllearsError(
                 f"{folder}: no {CARD_FILE} here; make an index with `allears index build`"
             ) from None
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise AllearsError(f"{path}: not readable as JSON ({error}); build the index again") from error
-        found = saved.get("format") if isinstance(saved, dict) else None
-        if found != FORMAT:
-            raise AllearsError(
-                f"{path}: format {found!r}, but this version of allears reads format {FORMAT}; "
-                "build the index again"
-            )
         try:
             return cls(**saved)
         except TypeError as error:

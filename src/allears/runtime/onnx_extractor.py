@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from allears.personas.constraint import Lexicon
 from allears.personas.contract import PersonaExtractor
 from allears.personas.lengths import utterance_rows
 from allears.personas.writing import WritingExtractor
+from allears.runtime.bundle import DEFAULT
 from allears.runtime.extractor_card import (
     EXTRACTOR_FILES,
     GATE_FILE,
@@ -26,7 +27,7 @@ from allears.runtime.extractor_card import (
     BundledExtractorCard,
 )
 from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
-from allears.runtime.opened_bundle import Bundle
+from allears.runtime.opened_bundle import Bundle, BundlePart
 from allears.text.layout import Ids, pad_flat
 from allears.text.tokenizer import WordPiece
 
@@ -36,7 +37,7 @@ BATCH = 32  # texts that are written for at once
 _STATE = ("keys", "values", "memory_keys", "memory_values", "memory", "mask", "ids")
 
 
-class OnnxExtractor(WritingExtractor):
+class OnnxExtractor(WritingExtractor, BundlePart):
     """A bundle as a persona extractor: `OnnxExtractor.from_bundle("default")`.
 
     It reads with the bundle's one encoder, which a ranker of the same bundle may have opened already; what that has
@@ -62,27 +63,28 @@ class OnnxExtractor(WritingExtractor):
     @classmethod
     def from_bundle(
         cls,
-        path: Path | str = "default",
+        path: Path | str = DEFAULT,
         encoder: OnnxEncoder | None = None,
         tokenizer: WordPiece | None = None,
         *,
         beam: int = 1,
         threads: int | None = None,
         verify: bool = False,
-    ) -> OnnxExtractor:
-        """Open a bundle folder, or the one that ships with allears ("default").
+    ) -> Self:
+        """As `BundlePart.from_bundle`; a `beam` of 1 is greedy."""
+        found = super().from_bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+        found.beam = beam
+        return found
 
-        `threads`, of an encoder that is opened here, defaults to the number of physical cores. `verify` also
-        compares every file's SHA-256.
-        """
-        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+    @classmethod
+    def of(cls, bundle: Bundle) -> Self:
         bundle.part("persona extractor", EXTRACTOR_FILES, "--extractor EXTRACTOR_RUN")
         card = BundledExtractorCard.read(bundle.folder)
         bundle.fits("extractor", card.size)
         # one thread each: one vector at a time is too little work to be shared out
         graphs = [bundle.graph(name, threads=1) for name in (GATE_FILE, MEMORY_FILE, STEP_FILE)]
         _check_step(bundle.folder / STEP_FILE, graphs[-1], card)
-        return cls(card, bundle.tokenizer, bundle.encoder, *graphs, beam=beam)
+        return cls(card, bundle.tokenizer, bundle.encoder, *graphs)
 
     @cached_property
     def lexicon(self) -> Lexicon:

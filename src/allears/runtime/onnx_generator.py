@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from allears.errors import AllearsError
 from allears.runtime.generating import StrategyGenerator, WritingRequest
 from allears.runtime.generator import STRATEGIES, Generated, Likelihood, Prompt
 from allears.runtime.onnx_encoder import EncodedText, OnnxEncoder
-from allears.runtime.opened_bundle import Bundle
+from allears.runtime.opened_bundle import Bundle, BundlePart
 from allears.runtime.prompt_layout import PersonaPlace, PromptRows, prompt_rows
 from allears.runtime.replies import Vocabulary
 from allears.runtime.voice_card import (
@@ -71,7 +71,7 @@ class _Read:
     persona: EncodedText | None
 
 
-class OnnxGenerator(StrategyGenerator[_Read]):
+class OnnxGenerator(StrategyGenerator[_Read], BundlePart):
     """A bundle as a `Generator`: `OnnxGenerator.from_bundle("default")`.
 
     It reads with the bundle's one encoder, which a ranker of the same bundle may have opened already. Prompts that read
@@ -99,27 +99,15 @@ class OnnxGenerator(StrategyGenerator[_Read]):
         self._mixes = any(item.name == MIX for item in step.get_inputs())
 
     @classmethod
-    def from_bundle(
-        cls,
-        path: Path | str = "default",
-        encoder: OnnxEncoder | None = None,
-        tokenizer: WordPiece | None = None,
-        *,
-        threads: int | None = None,
-        verify: bool = False,
-    ) -> OnnxGenerator:
-        """Open a bundle folder, or the one that ships with allears ("default").
-
-        `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
-        """
-        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+    def of(cls, bundle: Bundle) -> Self:
         bundle.part("generator", VOICE_FILES, "--voice GENERATOR_RUN")
         card = BundledVoiceCard.read(bundle.folder)
         bundle.fits("generator", card.size)
-        step = bundle.graph(STEP_FILE, threads, many_small_runs=True)
+        step = bundle.graph(STEP_FILE, bundle.threads, many_small_runs=True)
         _check_step(bundle.folder / STEP_FILE, step, card)
         mix = bundle.graph(MIX_FILE, 1) if card.place is PersonaPlace.BESIDE else None
-        return cls(card, bundle.tokenizer, bundle.encoder, mix, bundle.graph(MEMORY_FILE, threads), step)
+        memory = bundle.graph(MEMORY_FILE, bundle.threads)
+        return cls(card, bundle.tokenizer, bundle.encoder, mix, memory, step)
 
     @property
     def has_branches(self) -> bool:

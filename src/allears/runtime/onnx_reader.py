@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from allears.errors import AllearsError
 from allears.runtime.answering import AnsweringReader, Answers
 from allears.runtime.classifier import Probabilities
 from allears.runtime.onnx_encoder import OnnxEncoder, cut, rounded
-from allears.runtime.opened_bundle import Bundle
+from allears.runtime.opened_bundle import Bundle, BundlePart
 from allears.runtime.reader_card import (
     READER_CARD_FILE,
     READER_FILE,
@@ -27,7 +27,7 @@ from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
 
 
-class OnnxReader(AnsweringReader):
+class OnnxReader(AnsweringReader, BundlePart):
     """A bundle as a reader: `OnnxReader.from_bundle("default")`.
 
     It reads with the bundle's one encoder, which a ranker of the same bundle may have opened already:
@@ -46,27 +46,13 @@ class OnnxReader(AnsweringReader):
         self.card, self.tokenizer, self.encoder, self.graphs = card, tokenizer, encoder, graphs
 
     @classmethod
-    def from_bundle(
-        cls,
-        path: Path | str = "default",
-        encoder: OnnxEncoder | None = None,
-        tokenizer: WordPiece | None = None,
-        *,
-        threads: int | None = None,
-        verify: bool = False,
-    ) -> OnnxReader:
-        """Open a bundle folder, or the one that ships with allears ("default").
-
-        `threads`, of an encoder that is opened here, defaults to the number of physical cores. `verify` also
-        compares every file's SHA-256.
-        """
-        bundle = Bundle(path, encoder, tokenizer, threads=threads, verify=verify)
+    def of(cls, bundle: Bundle) -> Self:
         bundle.part("reader", (READER_CARD_FILE, READER_FILE), "--reader READER_RUN")
         card = BundledReaderCard.read(bundle.folder)
         graphs = {}
         for name, heads in card.graphs.items():
             deep = card.is_deep(name)  # heads alone are too little work to be shared out
-            graphs[name] = bundle.graph(name, threads if deep else 1, many_small_runs=deep)
+            graphs[name] = bundle.graph(name, bundle.threads if deep else 1, many_small_runs=deep)
             _check_graph(bundle.folder / name, graphs[name], card, heads)
         bundle.fits("reader", card.size)
         return cls(card, bundle.tokenizer, bundle.encoder, graphs)

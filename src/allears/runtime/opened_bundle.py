@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import onnxruntime
 
@@ -41,7 +43,7 @@ class Bundle:
 
     def part(self, name: str, files: Collection[str], option: str) -> None:
         """Check that a part is there and every file whole; without it, one sentence says how to add it."""
-        if not all(file in self.card.files for file in files):
+        if not self.card.has(files):
             raise AllearsError(
                 f"{self.folder}: this bundle carries no {name}; export it again with "
                 f"`allears export RUN {option} --out FOLDER`, or add it to this one"
@@ -68,3 +70,28 @@ class Bundle:
     @cached_property
     def encoder(self) -> OnnxEncoder:
         return self._encoder or OnnxEncoder(self.graph(ENCODER_FILE, self.threads), self.threads)
+
+
+class BundlePart(ABC):
+    """What reads with a bundle's one encoder, which a ranker of the same bundle may have opened already."""
+
+    @classmethod
+    def from_bundle(
+        cls,
+        path: Path | str = DEFAULT,
+        encoder: OnnxEncoder | None = None,
+        tokenizer: WordPiece | None = None,
+        *,
+        threads: int | None = None,
+        verify: bool = False,
+    ) -> Self:
+        """Open a bundle folder, or the one that ships with allears ("default").
+
+        `threads` defaults to the number of physical cores. `verify` also compares every file's SHA-256.
+        """
+        return cls.of(Bundle(path, encoder, tokenizer, threads=threads, verify=verify))
+
+    @classmethod
+    @abstractmethod
+    def of(cls, bundle: Bundle) -> Self:
+        """The part of a bundle that is open, or one sentence if it has none."""

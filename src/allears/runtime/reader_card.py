@@ -5,13 +5,12 @@ Where it has further layers upon the encoder's, the heads that do without them a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from allears.runtime.bundle import read_part
+from allears.runtime.bundle import read_part, write_part
 from allears.text.layout import Limits
 
 FORMAT = 1
@@ -78,8 +77,7 @@ class BundledReaderCard:
         return [*map(logits_output, heads), *map(tokens_output, pointing)]
 
     def write(self, folder: Path, name: str = READER_CARD_FILE) -> None:
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        (folder / name).write_text(text + "\n", encoding="utf-8")
+        write_part(folder / name, self)
 
     @classmethod
     def read(cls, folder: Path, name: str = READER_CARD_FILE) -> BundledReaderCard:

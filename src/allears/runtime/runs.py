@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from allears.errors import AllearsError
 
 MODEL_FILE = "model.json"
+Made = TypeVar("Made")
 
 
 def best(folder: Path | str) -> Path:
@@ -29,6 +31,14 @@ def saved_card(folder: Path, kind: str, otherwise: str) -> Any:
     if saved.get("kind") != kind:
         raise AllearsError(f"{path}: this is no {otherwise}")
     return saved
+
+
+def described(folder: Path, kind: str, otherwise: str, build: Callable[[Any], Made], name: str) -> Made:
+    """What `build` makes of the card in a model's folder. `name` is the card's, where it is not as it should be."""
+    try:
+        return build(saved_card(folder, kind, otherwise))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise AllearsError(f"{folder / MODEL_FILE}: not {name}'s card ({error})") from error
 
 
 def is_kind(folder: Path | str, kind: str) -> bool:

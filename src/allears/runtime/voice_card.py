@@ -9,12 +9,11 @@ Their word table is the encoder's: it lies in the encoder's files, and these gra
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allears.runtime.bundle import BundleCard, read_part
+from allears.runtime.bundle import BundleCard, read_part, write_part
 from allears.runtime.generator import STRATEGIES
 from allears.runtime.prompt_layout import PersonaPlace
 from allears.text.layout import Limits
@@ -70,8 +69,7 @@ class BundledVoiceCard:
         return {name: self.words + place for place, name in enumerate(STRATEGIES)}
 
     def write(self, folder: Path) -> None:
-        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        (folder / VOICE_CARD_FILE).write_text(text + "\n", encoding="utf-8")
+        write_part(folder / VOICE_CARD_FILE, self)
 
     @classmethod
     def read(cls, folder: Path) -> BundledVoiceCard:
@@ -93,10 +91,9 @@ def state_names(card: BundledVoiceCard) -> tuple[list[str], list[str]]:
 
 def has_voice(card: BundleCard) -> bool:
     """Whether a bundle carries a generator."""
-    return all(name in card.files for name in VOICE_FILES)
+    return card.has(VOICE_FILES)
 
 
 def voice_files(card: BundleCard) -> list[str]:
     """The files of a bundle that belong to its generator, the graphs' weights included."""
-    own = (MIX_FILE, MEMORY_FILE, STEP_FILE)
-    return [name for name in card.files if name == VOICE_CARD_FILE or name.startswith(own)]
+    return card.files_of(VOICE_CARD_FILE, (MIX_FILE, MEMORY_FILE, STEP_FILE))

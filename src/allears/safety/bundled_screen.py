@@ -15,7 +15,7 @@ import onnxruntime
 from allears.runtime.answering import AnsweringReader, Answers
 from allears.runtime.opened_bundle import Bundle
 from allears.runtime.reader_card import BundledReaderCard
-from allears.safety.screen import ALL_CLEAR, HEAD, WHOSE
+from allears.safety.dangers import ALL_CLEAR, HEAD, WHOSE
 from allears.text.conversation_facts import Facts
 from allears.text.layout import Tokens
 from allears.text.tokenizer import WordPiece
@@ -39,7 +39,6 @@ class OnnxScreen(AnsweringReader):
     def __init__(self, card: BundledReaderCard, tokenizer: WordPiece, graph: onnxruntime.InferenceSession):
         self.card, self.tokenizer, self.graph = card, tokenizer, graph
         self.inputs = {item.name for item in graph.get_inputs()}
-        self.outputs = [item.name for item in graph.get_outputs()]
         for name in SCREEN_HEADS:
             self.needs(name)
 

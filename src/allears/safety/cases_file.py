@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from allears.conversation import Role, Turn
+from allears.corpora import crisis
 from allears.corpora import read as read_corpus
 from allears.corpora.risk_cases import cases_path
 from allears.errors import AllearsError
@@ -61,7 +63,7 @@ def shipped_talks(split: str) -> tuple[SafetyTalk, ...]:
             str(talk.labels["danger"]),
             str(talk.labels.get("shape", "")),
         )
-        for talk in read_corpus("crisis-talks", _known(split), Path())
+        for talk in read_corpus(crisis.NAME, _known(split), crisis.FOLDER)
         if "levels" in talk.labels
     )
 
@@ -77,7 +79,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     try:
         content = path.read_bytes()
         lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8").splitlines()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise AllearsError(f"cannot read the safety cases: {error}") from error
     except UnicodeDecodeError as error:
         raise AllearsError(

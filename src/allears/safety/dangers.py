@@ -22,6 +22,7 @@ class Danger(StrEnum):
 
 
 NO_DANGER, DOUBTFUL = "none", "doubt"
+HEAD, WHOSE, ALL_CLEAR = "danger", "whose", "all-clear"  # what the learned screen answers
 LABELS: tuple[str, ...] = (NO_DANGER, DOUBTFUL, *(danger.value for danger in Danger))
 
 

@@ -19,14 +19,14 @@ from allears.safety.dangers import Danger
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'"})
 _BLANKS = re.compile(r"\s+")
-_NO_LETTER = re.compile(r"[^\w]+|_")
+_NO_LETTER_BUT_MARKS = re.compile(r"[^\w\u0900-\u0dff\u0e00-\u0e7f]+|_")
 # Scripts that are written without blanks, or whose words run together: a fragment is looked for anywhere.
 WITHOUT_BLANKS = frozenset({"zh", "ja", "ko", "th", "hi", "bn", "pa", "ta", "te", "mr"})
 _GAP, _SHORT_GAP = r"(?:\S+ ){0,3}", r".{0,6}"
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class DangerPhrase:
     """One way of saying it. `said` is a sentence that it must be found in."""
 
     language: str
@@ -38,7 +38,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    phrase: Phrase
+    phrase: DangerPhrase
     words: str
 
 
@@ -53,7 +53,7 @@ def find_in_other_languages(message: str) -> Found | None:
     return next(_found(other_languages(), f" {normalised(message)} "), None)
 
 
-def _found(phrases: tuple[Phrase, ...], plain: str) -> Iterator[Found]:
+def _found(phrases: tuple[DangerPhrase, ...], plain: str) -> Iterator[Found]:
     for phrase in phrases:
         match = phrase.find.search(plain)
         if match:
@@ -76,15 +76,12 @@ def _is_accent(sign: str) -> bool:
     return unicodedata.category(sign) == "Mn" and (sign < "\u0900" or "\u1dc0" <= sign <= "\u1dff")
 
 
-_NO_LETTER_BUT_MARKS = re.compile(r"[^\w\u0900-\u0dff\u0e00-\u0e7f]+|_")
-
-
 @cache
-def outright_phrases() -> tuple[Phrase, ...]:
+def outright_phrases() -> tuple[DangerPhrase, ...]:
     table = _table("outright.toml")
     try:
         return tuple(
-            Phrase("en", Danger(each["danger"]), re.compile(each["find"]), each["reason"], each["said"])
+            DangerPhrase("en", Danger(each["danger"]), re.compile(each["find"]), each["reason"], each["said"])
             for each in table["phrase"]
         )
     except (KeyError, ValueError, TypeError, re.error) as error:
@@ -92,11 +89,11 @@ def outright_phrases() -> tuple[Phrase, ...]:
 
 
 @cache
-def other_languages() -> tuple[Phrase, ...]:
+def other_languages() -> tuple[DangerPhrase, ...]:
     table = _table("other_languages.toml")
     try:
         return tuple(
-            Phrase(language, Danger(danger), compile_fragment(fragment, language))
+            DangerPhrase(language, Danger(danger), compile_fragment(fragment, language))
             for language, dangers in table.items()
             for danger, fragments in dangers.items()
             for fragment in fragments

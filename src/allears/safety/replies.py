@@ -1,15 +1,16 @@
 """What is said when somebody may be in danger: fixed texts, written with care, never generated.
 
 Every danger has a first text and several for the turns after it, of which the one comes that fits what was said best
-(replies.toml). Each names people to reach: the emergency number and the help lines of the person's country
-(help_lines.toml, or a file of your own). A fixed text can always be said: what cannot be found falls back to the
-international lines.
+(replies.toml). The first names people to reach: the emergency number and the help lines of the person's country
+(help_lines.toml, or a file of your own); later ones do where they speak of them. A fixed text can always be said: what
+cannot be found falls back to the international lines.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,7 @@ from allears.safety.dangers import Danger, Screening
 
 ELSEWHERE = "ZZ"  # in the place of a country: one without lines of its own (CLDR's code for an unknown place)
 ALSO_CALLED = {"UK": "GB"}
+BELOW = "below"  # a text that speaks of the lines or people below is followed by them
 OWN_LINES = "ALLEARS_HELP_LINES"  # names a file of your own, laid out as help_lines.toml
 
 Vectors = Callable[[Sequence[str]], npt.NDArray[np.floating[Any]]]
@@ -83,9 +85,13 @@ def fixed_reply(
     else:
         text = _fitting(texts["later"], message, said, vectors)
     text = text.strip().format(emergency=people.emergency)
+    with_lines = first or BELOW in text
     if not first:
-        return f"{text} {_texts()['misread']}"
-    lines = "\n".join(f"- {line.name}: {line.reach} ({line.hours})" for line in people.lines_for(danger))
+        text = f"{text} {_texts()['misread']}"
+    if not with_lines:
+        return text
+    found = people.lines_for(danger) or _all()[""].lines_for(danger)
+    lines = "\n".join(f"- {line.name}: {line.reach} ({line.hours})" for line in found)
     return f"{text}\n\n{people.place}:\n{lines}"
 
 
@@ -99,26 +105,40 @@ def danger_answered(text: str) -> Danger | None:
     for danger in Danger:
         texts = _texts()[danger.value]
         for wording in (texts["first"], texts["for_another"], *(each["text"] for each in texts["later"])):
-            if text.startswith(_beginning(wording)):
+            if _is_said(wording, text):
                 return danger
     return None
 
 
-def _beginning(wording: str) -> str:
-    return wording.partition("{")[0].strip()
+def _is_said(wording: str, text: str) -> bool:
+    """Whether a reply begins with this text, whatever emergency number it names."""
+    start, *rest = wording.strip().split("{emergency}")
+    place = len(start)
+    if not text.startswith(start):
+        return False
+    for part in rest:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def _fitting(
     later: Sequence[Mapping[str, Any]], message: str, said: Sequence[str], vectors: Vectors | None
 ) -> str:
     """The text whose examples are nearest to the message, among those that came least often."""
-    times = [sum(text.startswith(_beginning(each["text"])) for text in said) for each in later]
+    times = [sum(_is_said(each["text"], text) for text in said) for each in later]
     rare = [each for each, count in zip(later, times, strict=True) if count == min(times)]
     if vectors is None or not message.strip() or len(rare) == 1:
         return str(rare[0]["text"])
     examples = [example for each in rare for example in each["when"]]
     owners = [place for place, each in enumerate(rare) for _ in each["when"]]
-    found = vectors([message, *examples])
+    try:
+        found = vectors([message, *examples])
+    except Exception as error:  # whatever goes wrong in an encoder, a fixed text is said
+        warnings.warn(f"the fixed texts could not be compared with the message: {error}", stacklevel=2)
+        return str(rare[0]["text"])
     found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
     return str(rare[owners[int(np.argmax(found[1:] @ found[0]))]]["text"])
 
@@ -127,16 +147,17 @@ def safe_help(country: str | None) -> Help:
     """Whom to call; the international lines where a country is not listed. Never raises."""
     try:
         return help_for(country)
-    except AllearsError:
-        return _all()[""]
+    except AllearsError:  # also where a file of your own broke after the start: ours can always be read
+        return _international(_toml("help_lines.toml"))
 
 
 def checked_country(country: str | None) -> str | None:
-    """The code of a country whose lines are listed, or an error in one sentence; None stays None."""
-    if country is None or country == ELSEWHERE:
-        return country
+    """The code of a country whose lines are listed, or an error in one sentence; None stays None.
+
+    The lines are read here, so that a broken file of your own stops the start and not the first reply.
+    """
     help_for(country)
-    return _code(country)
+    return country if country is None or country == ELSEWHERE else _code(country)
 
 
 def _code(country: str) -> str:
@@ -174,7 +195,7 @@ def countries() -> Mapping[str, str]:
 @cache
 def _all() -> dict[str, Help]:
     raw = _lines()
-    found = {"": _help("Wherever you are", raw["international"])}
+    found = {"": _international(raw)}
     for country in raw["country"]:
         found[country["code"]] = _help(f"In {country['name']}", country)
     return found
@@ -189,9 +210,12 @@ def _lines() -> Mapping[str, Any]:
         return shipped
     try:
         own = tomllib.loads(Path(place).read_text(encoding="utf-8"))
-        codes = {country["code"] for country in own.get("country", ())}
-        for country in own.get("country", ()):
+        countries_of_own = own.get("country", [])
+        codes = {country["code"] for country in countries_of_own}
+        for country in countries_of_own:
             _help(str(country["name"]), country)
+        merged = {"international": own.get("international", shipped["international"])}
+        _international(merged)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise AllearsError(f"{place}: your help lines cannot be read ({error})") from error
     except (KeyError, TypeError, AttributeError) as error:
@@ -199,10 +223,7 @@ def _lines() -> Mapping[str, Any]:
             f"{place}: a country of your help lines lacks {error}; each is laid out as in help_lines.toml"
         ) from error
     rest = [country for country in shipped["country"] if country["code"] not in codes]
-    return {
-        "international": own.get("international", shipped["international"]),
-        "country": [*own["country"], *rest],
-    }
+    return merged | {"country": [*countries_of_own, *rest]}
 
 
 @cache
@@ -212,6 +233,10 @@ def _texts() -> Mapping[str, Any]:
 
 def _toml(name: str) -> Mapping[str, Any]:
     return tomllib.loads((files("allears.safety") / name).read_text(encoding="utf-8"))
+
+
+def _international(raw: Mapping[str, Any]) -> Help:
+    return _help("Wherever you are", raw["international"])
 
 
 def _help(place: str, record: Mapping[str, Any]) -> Help:

@@ -23,8 +23,11 @@ import numpy.typing as npt
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
 from allears.safety.dangers import (
+    ALL_CLEAR,
     DOUBTFUL,
+    HEAD,
     LABELS,
+    WHOSE,
     Danger,
     Evidence,
     Level,
@@ -38,7 +41,6 @@ from allears.safety.state import QUIET, advance
 from allears.safety.thresholds import Thresholds, shipped_thresholds
 from allears.text.reading import Reading
 
-HEAD, WHOSE, ALL_CLEAR = "danger", "whose", "all-clear"
 CONTEXT_TURNS = 6  # that are read before a message
 PART_WORDS = 24  # a part of a long message: whole sentences up to so many words
 MOST_PARTS = 90  # of one message; a longer one is read at its beginning and its end
@@ -112,17 +114,17 @@ class CrisisScreen:
             off = Evidence("off", "turn_crisis_screening_off", None, 0.0)
             return Screening(None, 0.0, (off,), state, switched_off=True)
         evidence: list[Evidence] = []
-        sight = _Sight(Level.NONE, None, 0.0)
+        sight, was_read = _Sight(Level.NONE, None, 0.0), False
         if self.reader is not None and message.strip():
             try:
-                sight = self._read(message, history)
+                sight, was_read = self._read(message, history), True
                 evidence.append(
                     Evidence("screen", sight.level.value, sight.danger, sight.certainty, sight.words)
                 )
             except Exception as error:  # whatever goes wrong in a reader, the phrases still screen
                 warnings.warn(f"the crisis screen's reader failed: {error}", stacklevel=2)
                 evidence.append(Evidence("screen", f"failed: {type(error).__name__}", None, 0.0))
-        sight = self._raised_by_phrases(message, sight, evidence)
+        sight = self._raised_by_phrases(message, sight, evidence, was_read=was_read)
         after, answer = advance(
             state, sight.level, sight.danger, all_clear=sight.all_clear, for_another=sight.for_another
         )
@@ -178,12 +180,14 @@ class CrisisScreen:
             list(Danger)[int(np.argmax(kinds))] if level is not Level.NONE else None,
             float(clear.max()),
             pieces[row - 1] if row else "",
-            for_another=float(answers[WHOSE][row if row else 0][1]) > 0.5,
+            for_another=float(answers[WHOSE][row][1]) > 0.5,
             all_clear=level is Level.NONE and float(answers[ALL_CLEAR][0][1]) >= limits.all_clear,
         )
 
-    def _raised_by_phrases(self, message: str, sight: _Sight, evidence: list[Evidence]) -> _Sight:
-        """What an outright phrase makes of what the reader saw: never less."""
+    def _raised_by_phrases(
+        self, message: str, sight: _Sight, evidence: list[Evidence], *, was_read: bool
+    ) -> _Sight:
+        """What an outright phrase makes of what the reader saw: never less. Where nothing was read, it is clear."""
         foreign = find_in_other_languages(message)
         if foreign is not None:
             evidence.append(
@@ -200,11 +204,12 @@ class CrisisScreen:
         evidence.append(Evidence("phrases", phrase.reason, phrase.danger, 1.0, outright.words))
         if sight.level is Level.CLEAR:
             return sight
-        sure = self.reader is None or sight.certainty >= self.thresholds.outright
+        sure = not was_read or sight.certainty >= self.thresholds.outright
         return replace(
             sight,
             level=Level.CLEAR if sure else Level.DOUBT,
             danger=sight.danger or phrase.danger,
+            certainty=sight.certainty if was_read else 1.0,
             all_clear=False,
         )
 

@@ -4,6 +4,7 @@ calm    --doubt-->                    doubt    one gentle question beside an ord
 calm    --clear danger-->             danger   a fixed text
 doubt   --clear danger, more doubt--> danger   a fixed text: a "maybe" to our plain question is a yes
 doubt   --an all-clear-->             calm     talk on
+doubt   --anything else-->            doubt    talk on; nobody is asked twice
 danger  --danger or doubt-->          danger   the next fixed text
 danger  --an all-clear-->             calm     talk on
 danger  --anything else-->            danger   the next fixed text
@@ -55,7 +56,7 @@ def advance(
 def _in_danger(state: SafetyState, danger: Danger | None, for_another: bool) -> SafetyState:
     """One more turn in danger; of two dangers the graver one stays, and one's own goes before another's."""
     goes_on = state.phase is Phase.DANGER
-    known = [kind for kind in (danger, state.danger if goes_on else None) if kind is not None]
+    known = [kind for kind in (danger or state.danger, state.danger if goes_on else None) if kind is not None]
     gravest = min(known or [Danger.SUICIDE], key=_GRAVEST_FIRST.index)
     for_another = for_another and (not goes_on or state.for_another)
     return SafetyState(Phase.DANGER, gravest, state.turns + 1 if goes_on else 1, 0, for_another)

@@ -7,12 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 from sqlalchemy import Connection, insert, select, update
 
 from allears.errors import AllearsError
+from allears.memory.closing import Closing
 from allears.memory.schema import take_turns
 from allears.study.database import StudyDatabase
 from allears.study.design import Design
@@ -23,7 +22,7 @@ from allears.study.units import Unit
 Clock = Callable[[], float]
 
 
-class OpenedStudy:
+class OpenedStudy(Closing):
     """`url`: a SQLite file or PostgreSQL. `locked` and `tick` are for all who write to it, `pairing` too."""
 
     def __init__(
@@ -50,14 +49,6 @@ class OpenedStudy:
             raise
         self._units = {each.id: as_unit(each) for each in rows}
         self._secret, self.open_token = row.secret.encode(), row.open_token
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self.database.close()

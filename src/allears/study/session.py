@@ -181,7 +181,8 @@ class Sessions:
         """The fixed reply where somebody may be in danger, or nothing."""
         *before, last = turns
         found = self.screen.check(last.text, before, self.screen.state_after(before))
-        return fixed_reply(found) if found.takes_over else ""
+        said = [turn.text for turn in before if turn.speaker is Role.SUPPORTER]
+        return fixed_reply(found, message=last.text, said=said) if found.takes_over else ""
 
     # --- paired conversations
 

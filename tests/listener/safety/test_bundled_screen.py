@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,12 @@ from allears.nn.low_rank import LowRankAddition, plain_weights, train_at_rank
 from allears.nn.stored_matrices import begin_as_stored, in_float, layer_of
 from allears.runtime.bundle import BundleCard
 from allears.runtime.changed_weights import changed_weights
-from allears.runtime.onnx_reader import OnnxReader
 from allears.runtime.onnx_selector import OnnxSelector
-from allears.safety.bundled_screen import OnnxScreen, bundled_head
-from allears.safety.reader_head import RISK
+from allears.runtime.opened_bundle import Bundle
+from allears.runtime.reader_card import BundledReaderCard
+from allears.safety.bundled_screen import SCREEN_CARD_FILE, SCREEN_FILE, SCREEN_HEADS, OnnxScreen, has_screen
+from allears.safety.dangers import HEAD
+from allears.safety.screen import CrisisScreen
 from allears.text.layout import Limits
 from allears.text.reading import Reading
 from allears.training.export.own_encoder import add_own_encoder
@@ -53,11 +56,13 @@ def tuned_reader(selector: TorchSelector, *, layers: int = 1, seed: int = 5) -> 
 
 
 def reader_on(encoder: Encoder, selector: TorchSelector, *, seed: int = 5) -> TorchReader:
-    labels = head(RISK).labels
-    card = ReaderCard({RISK: labels}, Limits(context_tokens=40), encoder.config, {}, temperatures={RISK: 0.8})
+    heads = {name: head(name).labels for name in SCREEN_HEADS}
+    temperatures = dict(zip(SCREEN_HEADS, (0.8, 1.0, 1.5), strict=True))
+    card = ReaderCard(heads, Limits(context_tokens=40), encoder.config, {}, temperatures=temperatures)
     torch.manual_seed(seed)
     model = build(card, encoder)
-    model.heads[RISK][-1].weight.data *= 10  # type: ignore[index,union-attr]
+    for name in SCREEN_HEADS:
+        model.heads[name][-1].weight.data *= 4  # type: ignore[index,union-attr]
     return TorchReader(model, card, selector.tokenizer)  # type: ignore[arg-type]
 
 
@@ -82,10 +87,12 @@ def bundle(run: TorchSelector, tmp_path: Path) -> Path:
 def test_the_exported_screen_says_what_the_run_says(run: TorchSelector, bundle: Path):
     reader = tuned_reader(run)
     add_screen(bundle, reader)
-    expected = reader.answers(READINGS)[RISK]
-    found = OnnxScreen.from_bundle(bundle).answers(READINGS)[RISK]
-    assert np.ptp(expected, axis=0).max() > 0.1  # the messages do differ
-    np.testing.assert_allclose(found, expected, atol=0.03)
+    expected, found = reader.answers(READINGS), OnnxScreen.from_bundle(bundle).answers(READINGS)
+    assert tuple(found) == SCREEN_HEADS
+    for name in SCREEN_HEADS:
+        assert found[name].shape == (len(READINGS), len(head(name).labels))
+        assert np.ptp(expected[name], axis=0).max() > 0.05  # the messages do differ
+        np.testing.assert_allclose(found[name], expected[name], atol=0.03)
 
 
 def test_it_comes_upon_the_encoders_own_change(run: TorchSelector, tmp_path: Path):
@@ -97,8 +104,8 @@ def test_it_comes_upon_the_encoders_own_change(run: TorchSelector, tmp_path: Pat
     export(tuned, tmp_path / "bundle", base=run, rank=1)
     reader = tuned_reader(tuned)
     add_screen(tmp_path / "bundle", reader)
-    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[RISK]
-    np.testing.assert_allclose(found, reader.answers(READINGS)[RISK], atol=0.06)
+    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[HEAD]
+    np.testing.assert_allclose(found, reader.answers(READINGS)[HEAD], atol=0.06)
 
 
 def test_what_was_learned_at_the_rank_is_stored_without_a_loss(run: TorchSelector, tmp_path: Path):
@@ -131,8 +138,8 @@ def test_what_was_learned_at_the_rank_is_stored_without_a_loss(run: TorchSelecto
             assert off[inside].max() < 0.55 * steps.max()  # rounded to the nearest step, and nothing else
             compared += 1
     assert compared == 6
-    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[RISK]
-    np.testing.assert_allclose(found, reader.answers(READINGS)[RISK], atol=0.03)
+    found = OnnxScreen.from_bundle(tmp_path / "bundle").answers(READINGS)[HEAD]
+    np.testing.assert_allclose(found, reader.answers(READINGS)[HEAD], atol=0.03)
 
 
 def test_the_ranker_of_the_bundle_is_the_same_as_before(run: TorchSelector, bundle: Path):
@@ -169,8 +176,11 @@ def test_a_bundle_in_float_is_refused(run: TorchSelector, tmp_path: Path):
 def test_a_run_without_the_head_is_refused(run: TorchSelector, bundle: Path):
     reader = tuned_reader(run)
     other = copy.deepcopy(reader)
-    other.card = ReaderCard({"strategy": head("strategy").labels}, reader.card.limits, reader.card.encoder)
-    with pytest.raises(AllearsError, match=r"has no risk head, it has strategy"):
+    kept = {name: labels for name, labels in reader.card.heads.items() if name != "whose"}
+    other.card = ReaderCard(kept, reader.card.limits, reader.card.encoder)
+    with pytest.raises(
+        AllearsError, match=r"has no whose head, it has danger, all-clear; train one with recipes"
+    ):
         add_screen(bundle, other)
 
 
@@ -200,14 +210,41 @@ def test_a_broken_card_is_one_sentence(run: TorchSelector, bundle: Path):
         OnnxScreen.from_bundle(bundle)
 
 
-def test_the_screen_is_asked_before_the_readers_head(run: TorchSelector, bundle: Path):
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"heads": {"risk": ["none", "suicide"]}}, "not trained for the head danger; it has risk"),
+        ({"heads": {"danger": ["none", "suicide"]}}, "head danger gives other labels than this version"),
+    ],
+)
+def test_a_screen_of_an_older_version_is_one_sentence(
+    change: dict, sentence: str, run: TorchSelector, bundle: Path
+):
     add_screen(bundle, tuned_reader(run))
-    found = bundled_head(bundle)
-    assert found is not None
-    assert isinstance(found.reader, OnnxScreen)
+    card = BundledReaderCard.read(bundle, SCREEN_CARD_FILE)
+    older = replace(card, heads=change["heads"], temperatures={})
+    with pytest.raises(AllearsError, match=sentence):
+        OnnxScreen(older, Bundle(bundle).tokenizer, Bundle(bundle).graph(SCREEN_FILE))
 
 
-def test_the_listener_screens_with_it_whatever_the_reader_read(
+def test_a_bundle_has_a_screen_or_has_none(run: TorchSelector, bundle: Path):
+    assert not has_screen(bundle)
+    add_screen(bundle, tuned_reader(run))
+    assert has_screen(bundle)
+
+
+@pytest.mark.parametrize(
+    "message", ["my cat is lost", "\ud800", "a" * 8_000, "my cat is lost. " * 500, "die. " * 1_600]
+)
+def test_a_screen_of_a_bundle_reads_any_message(run: TorchSelector, bundle: Path, message: str):
+    add_screen(bundle, tuned_reader(run))
+    found = CrisisScreen.from_bundle(bundle).check(message[:8_000], [Turn(Role.SUPPORTER, "tell me")])
+    assert found.evidence[0].layer == "screen"
+    assert "failed" not in found.evidence[0].name
+    assert 0 <= found.certainty <= 1
+
+
+def test_the_listener_screens_with_the_one_of_its_bundle(
     listener: Listener, tiny_bundle: Path, tmp_path: Path
 ):
     folder = Path(shutil.copytree(tiny_bundle, tmp_path / "bundle"))
@@ -217,12 +254,10 @@ def test_the_listener_screens_with_it_whatever_the_reader_read(
     opened = Listener.from_bundle(
         folder, pools=[pool], shipped=False, cache=tmp_path / "cache", voice="chosen"
     )
-    assert opened.screen.head is not None
-    assert not isinstance(opened.screen.head.reader, OnnxReader)  # type: ignore[attr-defined]
-    assert not opened.senses.risk
-    assert listener.screen.head is None
+    assert isinstance(opened.screen.reader, OnnxScreen)
+    assert opened.screen.reader.card == BundledReaderCard.read(folder, SCREEN_CARD_FILE)
     layers = [item["layer"] for item in opened.respond("my cat is lost").why.screening["evidence"]]
-    assert "reader" in layers
+    assert layers[0] == "screen"
 
 
 @pytest.mark.parametrize("count", [0, 3])

@@ -1,20 +1,24 @@
-"""The written cases, the small head that learns from them, and the measures on them."""
+"""The written cases: single messages and conversations, those that ship and files of one's own."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.evaluation.safety import evaluate_safety
-from allears.safety.cases_file import SPLITS, Case, read_cases, shipped_cases
+from allears.labels import RISKS
+from allears.safety.cases_file import SPLITS, Case, read_cases, shipped_cases, shipped_talks
 from allears.safety.dangers import LABELS, Danger
-from allears.safety.ngram_head import NgramHead, shipped_head
-from allears.safety.screen import CrisisScreen
-from allears.training.safety.train_ngram_head import fit
+
+TURNS = [
+    {"speaker": "seeker", "text": "i am so tired"},
+    {"speaker": "supporter", "text": "Are you thinking of ending your life?"},
+    {"speaker": "seeker", "text": "sometimes"},
+]
 
 
 def write(path: Path, *records: object) -> Path:
@@ -22,9 +26,21 @@ def write(path: Path, *records: object) -> Path:
     return path
 
 
+# --- what ships
+
+
 @pytest.mark.parametrize("split", SPLITS)
-def test_every_split_has_every_label(split: str):
-    assert {case.label for case in shipped_cases(split)} == set(LABELS)
+def test_every_split_has_single_messages_of_every_label_that_they_know(split: str):
+    assert {case.label for case in shipped_cases(split)} == set(RISKS)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_split_has_conversations_of_every_danger_and_without_any(split: str):
+    talks = shipped_talks(split)
+    assert {talk.danger for talk in talks if talk.level == "clear"} == set(Danger)
+    assert {talk.level for talk in talks} == {"none", "doubt", "clear"}
+    assert {talk.danger for talk in talks if talk.level == "none"} == {"none"}
+    assert all(talk.turns[-1].speaker is Role.SEEKER for talk in talks)
 
 
 def test_no_message_is_in_two_splits():
@@ -35,11 +51,52 @@ def test_no_message_is_in_two_splits():
             assert seen.setdefault(plain, split) == split, f"a case of {split} is also in {seen[plain]}"
 
 
+def test_what_lies_about_in_the_working_folder_is_not_taken_for_what_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "crisis").mkdir()
+    (tmp_path / "crisis" / "valid.jsonl").write_text("no json\n")
+    monkeypatch.chdir(tmp_path)
+    assert len(shipped_talks("valid")) > 100
+
+
+def test_a_split_that_does_not_exist_is_an_error():
+    for ask in (shipped_cases, shipped_talks):
+        with pytest.raises(
+            AllearsError, match="no safety cases are called 'dev'; there are train, valid, test"
+        ):
+            ask("dev")
+
+
+# --- a file of one's own
+
+
 def test_a_file_of_ones_own_is_read(tmp_path: Path):
     path = write(
-        tmp_path / "own.jsonl", {"text": "hi", "label": "none"}, {"text": "x", "label": "abuse", "note": "n"}
+        tmp_path / "own.jsonl", {"text": "hi", "label": "none"}, {"text": "x", "label": "eating", "note": "n"}
     )
-    assert read_cases(path) == (Case("hi", "none"), Case("x", "abuse", "n"))
+    assert read_cases(path) == (Case("hi", "none"), Case("x", "eating", "n"))
+
+
+def test_of_a_conversation_the_last_message_is_judged(tmp_path: Path):
+    (case,) = read_cases(write(tmp_path / "own.jsonl", {"turns": TURNS, "label": "suicide"}))
+    assert (case.text, case.label, case.is_danger) == ("sometimes", "suicide", True)
+    assert case.before == (
+        Turn(Role.SEEKER, "i am so tired"),
+        Turn(Role.SUPPORTER, "Are you thinking of ending your life?"),
+    )
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_every_label_of_the_screen_may_stand_there_and_a_doubt_is_no_danger(label: str, tmp_path: Path):
+    (case,) = read_cases(write(tmp_path / "own.jsonl", {"text": "hi", "label": label}))
+    assert case.is_danger is (label not in ("none", "doubt"))
+
+
+def test_a_packed_file_is_read_and_blank_lines_are_none(tmp_path: Path):
+    path = tmp_path / "own.jsonl.gz"
+    path.write_bytes(gzip.compress(b'\n{"text": "hi", "label": "none"}\n\n'))
+    assert read_cases(path) == (Case("hi", "none"),)
 
 
 @pytest.mark.parametrize(
@@ -47,73 +104,42 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path):
     [
         ('{"text": "hi"}\n', "line 1: expected"),
         ('{"text": "hi", "label": "none"}\nno json\n', "line 2: expected"),
-        ('{"text": "hi", "label": "sad"}\n', "line 1: the label must be one of none, suicide"),
-        ('{"text": 3, "label": "none"}\n', "line 1: the label"),
+        ('{"text": "hi", "label": "sad"}\n', "line 1: the label must be one of none, doubt, suicide"),
+        ('{"text": "hi", "label": ["none"]}\n', "line 1: the label must be one of"),
+        ('{"text": 3, "label": "none"}\n', "line 1: expected .*a text was expected, got 3"),
         ("[]\n", "line 1: expected"),
+        ("\n\n[]\n", "line 3: expected"),
+        ('{"turns": [], "label": "none"}\n', "line 1: expected"),
+        ('{"turns": 3, "label": "none"}\n', "line 1: expected"),
+        ('{"turns": ["hi"], "label": "none"}\n', "line 1: expected"),
+        (json.dumps({"turns": TURNS[:2], "label": "none"}), "the last turn must be the seeker's"),
+        (json.dumps({"turns": [{"speaker": "cat", "text": "x"}], "label": "none"}), "line 1: expected .*cat"),
+        (json.dumps({"turns": [{"speaker": "seeker"}], "label": "none"}), "line 1: expected .*'text'"),
         ("\n", "no cases in it"),
     ],
 )
 def test_a_broken_file_is_one_sentence_with_the_line(tmp_path: Path, content: str, message: str):
     path = tmp_path / "own.jsonl"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(AllearsError, match=message):
+    with pytest.raises(AllearsError, match=message) as raised:
+        read_cases(path)
+    assert str(path) in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(b"x" * 500)[:20], b"\x1f\x8b\x08" + b"\x00" * 30]
+)
+def test_a_packed_file_that_is_damaged_is_one_sentence(tmp_path: Path, content: bytes):
+    path = tmp_path / "own.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(AllearsError, match="cannot read the safety cases"):
         read_cases(path)
 
 
-def test_a_missing_file_or_split_is_an_error(tmp_path: Path):
+def test_a_missing_file_and_one_that_is_no_text_are_one_sentence(tmp_path: Path):
     with pytest.raises(AllearsError, match="cannot read the safety cases"):
         read_cases(tmp_path / "nowhere.jsonl")
-    with pytest.raises(AllearsError, match="no safety cases are called 'dev'"):
-        shipped_cases("dev")
-
-
-def test_the_report_counts_what_was_found_missed_and_raised_for_nothing():
-    cases = [
-        Case("I want to kill myself.", "suicide"),
-        Case("The swallows are back.", "suicide"),
-        Case("my husband hits me", "abuse"),
-        Case("Nice weather today.", "none"),
-        Case("I am going to kill my boss with a knife tonight", "none"),
-    ]
-    report = evaluate_safety(CrisisScreen(ngrams=lambda _: {"none": 0.5, "abuse": 0.5}), cases)
-    assert (report.dangers, report.harmless) == (3, 2)
-    assert report.recall.value == pytest.approx(200 / 3)
-    assert report.recall.low < 200 / 3 < report.recall.high
-    assert report.false_alarms.value == 50
-    assert report.by_danger[Danger.ABUSE].value == 100
-    assert report.by_danger[Danger.SUICIDE].value == 50
-    assert [item.case.text for item in report.misses] == ["The swallows are back."]
-    assert [item.case.label for item in report.alarms] == ["none"]
-    assert report.only == {"patterns": 2, "ngrams": 0}
-    assert report.together == 0
-    assert report.layer_by_danger["patterns"][Danger.ABUSE].value == 100
-    assert report.flat()["recall_abuse_patterns_alone"] == 100
-    assert "recall_self_harm" not in report.flat()
-
-
-def test_the_small_head_gives_a_probability_for_every_label():
-    shares = shipped_head()("i want to kill myself")
-    assert set(shares) == set(LABELS)
-    assert sum(shares.values()) == pytest.approx(1, abs=1e-5)
-    assert max(shares, key=shares.__getitem__) == "suicide"
-
-
-def test_the_small_head_hears_danger_in_the_middle_of_a_long_message():
-    chat = "we had soup and the neighbours came by with their dog and it was fine " * 30
-    message = f"{chat} i want to kill myself {chat}"
-    assert 1 - shipped_head()(message)["none"] > 1 - shipped_head()(chat)["none"]
-
-
-def test_the_small_head_is_small():
-    stored = files("allears.safety") / "ngram_head.npz"
-    assert len(stored.read_bytes()) < 512 * 1024
-
-
-def test_the_small_head_learns_from_cases():
-    words = ["rope", "bridge", "pills", "grave"]
-    cases = [Case(f"the {word} tonight", "suicide") for word in words] * 3
-    cases += [Case(f"the {word} tonight", "none") for word in ("soup", "film", "choir", "match")] * 3
-    weights, bias, idf = fit(cases)
-    head = NgramHead(LABELS, weights.astype("f4"), bias.astype("f4"), idf.astype("f4"))
-    assert head("the rope")["suicide"] > 0.5 > head("the soup")["suicide"]
-    assert all(abs(a - b).max() == 0 for a, b in zip(fit(cases), (weights, bias, idf), strict=True))
+    (tmp_path / "latin.jsonl").write_bytes('{"text": "Café", "label": "none"}'.encode("latin-1"))
+    with pytest.raises(AllearsError, match="UTF-8"):
+        read_cases(tmp_path / "latin.jsonl")

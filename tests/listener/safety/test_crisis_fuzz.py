@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from allears.conversation import Role, Turn
-from allears.safety.dangers import Danger, Phase, SafetyState, Screening
+from allears.safety.dangers import ALL_CLEAR, HEAD, LABELS, WHOSE, Danger, Phase, SafetyState, Screening
 from allears.safety.replies import fixed_reply
 from allears.safety.review import Review, review
 from allears.safety.screen import CrisisScreen
+from allears.text.reading import Reading
 
-SCREEN = CrisisScreen()
-# words that the patterns care about, in the hands of chance
+
+class Chance:
+    """A reader that sees anything in anything, the same in the same words."""
+
+    def answers(self, readings: Sequence[Reading]) -> dict[str, np.ndarray]:
+        seed = crc32(readings[0].turns[-1].text.encode("utf-8", "surrogatepass"))
+        draw = np.random.default_rng(seed)
+        return {
+            HEAD: draw.dirichlet(np.full(len(LABELS), 0.2), len(readings)),
+            WHOSE: draw.dirichlet([1, 1], len(readings)),
+            ALL_CLEAR: draw.dirichlet([1, 1], len(readings)),
+        }
+
+
+SCREENS = {"by chance": CrisisScreen(Chance()), "by phrases": CrisisScreen(None)}
+# words that the phrases care about, in the hands of chance
 WORDS = st.sampled_from(
     [
         "i",
@@ -21,12 +41,13 @@ WORDS = st.sampled_from(
         "kill",
         "myself",
         "he",
+        "my husband",
         "hits",
         "me",
         "not",
-        "never",
-        "k1ll",
-        "s*icide",
+        "quiero morir",
+        "took all",
+        "suicide",
         "die",
         "2",
         "u",
@@ -45,21 +66,29 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=30).map(" ".join))
 STATES = st.builds(
-    SafetyState, st.sampled_from(Phase), st.none() | st.sampled_from(Danger), st.integers(0, 9), st.booleans()
+    SafetyState,
+    st.sampled_from(Phase),
+    st.sampled_from(Danger),
+    st.integers(0, 9),
+    st.integers(0, 3),
+    st.booleans(),
 )
 TURNS = st.lists(st.builds(Turn, st.sampled_from(Role), TEXTS), max_size=3)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("name", SCREENS)
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS, TURNS, STATES)
-def test_any_text_in_any_state_gives_a_screening(message: str, history: list[Turn], state: SafetyState):
-    found = SCREEN.check(message, history, state)
+def test_any_text_in_any_state_gives_a_screening(
+    name: str, message: str, history: list[Turn], state: SafetyState
+):
+    found = SCREENS[name].check(message, history, state)
     assert isinstance(found, Screening)
     assert 0 <= found.certainty <= 1
     assert (found.danger is None) == (found.answer is None)
     assert SafetyState.from_dict(found.state.to_dict()) == found.state
-    if found.answer:
-        assert fixed_reply(found, country="IE")
+    if found.takes_over:
+        assert fixed_reply(found, message=message, said=[turn.text for turn in history], country="IE")
 
 
 @settings(max_examples=120, deadline=None)

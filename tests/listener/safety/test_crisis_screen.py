@@ -1,20 +1,31 @@
-"""The crisis screen: what it hears, when it stays on, and that nobody turns it off by accident."""
+"""The crisis screen: what it makes of what a reader sees, when it stays on, and that nobody turns it off."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import subprocess
+import sys
+import time
 
 import pytest
 
 from allears.conversation import Role, Turn
 from allears.errors import AllearsError
-from allears.evaluation.safety import evaluate_safety
-from allears.safety.cases_file import shipped_cases
-from allears.safety.combination import Combination, WeightedSum
-from allears.safety.dangers import Danger, Phase, SafetyState
-from allears.safety.replies import fixed_reply
-from allears.safety.screen import CrisisScreen, Head, require_crisis_screening
+from allears.safety.dangers import Danger, Level, Phase, SafetyState
+from allears.safety.replies import fixed_reply, gentle_question
+from allears.safety.screen import (
+    CONTEXT_TURNS,
+    MOST_PARTS,
+    PART_WORDS,
+    CrisisScreen,
+    parts,
+    require_crisis_screening,
+)
+from made_up_danger import THRESHOLDS, Broken, Sees, screen_that
+
+OUTRIGHT = "I want to kill myself"
+SOUP = "We had soup on the balcony and the neighbours came by with their dog."
+IN_DANGER = SafetyState(Phase.DANGER, Danger.ABUSE, 1)
 
 
 def seeker(text: str) -> Turn:
@@ -25,177 +36,223 @@ def supporter(text: str) -> Turn:
     return Turn(Role.SUPPORTER, text)
 
 
-def harmless_head(_: str) -> Mapping[str, float]:
-    return {"none": 1.0, "suicide": 0.0, "self-harm": 0.0, "abuse": 0.0, "harm-to-others": 0.0}
-
-
-def sees(danger: float, label: str = "abuse") -> Mapping[str, float]:
-    return dict(harmless_head("")) | {"none": 1 - danger, label: danger}
-
-
-@pytest.fixture(scope="module")
-def screen() -> CrisisScreen:
-    return CrisisScreen()
-
-
-# what the layers weigh in the tests of how they meet, whatever the shipped numbers are
-WEIGHED = Combination(
-    without_reader=WeightedSum(-1.0, {"outright": 2.0, "ngrams": 0.5}),
-    with_reader=WeightedSum(-2.0, {"outright": 1.5, "ngrams": 0.25, "reader": 1.0}),
-    sure=2.0,
-    alone={},
-)
-
-
-def weighed(ngrams: float, head: Head | None = None) -> CrisisScreen:
-    """A screen whose small head always sees this much danger."""
-    return CrisisScreen(head, ngrams=lambda _: sees(ngrams), combination=WEIGHED)
+# --- one message
 
 
 @pytest.mark.parametrize(
-    ("message", "danger"),
+    ("shares", "level", "danger"),
     [
-        ("I want to kill myself", Danger.SUICIDE),
-        ("i w4nt 2 k1ll mys3lf", Danger.SUICIDE),
-        ("i wanna dieeeee", Danger.SUICIDE),
-        ("iwanttokillmyself", Danger.SUICIDE),
-        ("i want to k i l l myself", Danger.SUICIDE),
-        ("I dont wanna be alive anymore", Danger.SUICIDE),
-        ("been s*icidal all week", Danger.SUICIDE),
-        ("i wnat to end my lfie", Danger.SUICIDE),
-        ("Everyone would be better off without me.", Danger.SUICIDE),
-        ("I cut myself again last night", Danger.SELF_HARM),
-        ("the urge to hurt myself is back", Danger.SELF_HARM),
-        ("my husband hits me", Danger.ABUSE),
-        ("hes gonna kill me if i leave", Danger.ABUSE),
-        ("My stepdad comes into my bed at night", Danger.ABUSE),
-        ("I'm going to stab my boss", Danger.HARM_TO_OTHERS),
-        ("ima shoot everyone at that school", Danger.HARM_TO_OTHERS),
-        ("quiero morir", Danger.SUICIDE),
+        ({}, Level.NONE, None),
+        ({"abuse": 0.49}, Level.NONE, None),
+        ({"abuse": 0.55}, Level.DOUBT, Danger.ABUSE),  # enough for a doubt, not enough to be clear
+        ({"abuse": 0.65}, Level.CLEAR, Danger.ABUSE),
+        ({"abuse": 0.25, "child": 0.4}, Level.CLEAR, Danger.CHILD),  # together; the likelier is named
+        ({"doubt": 0.4, "eating": 0.2}, Level.DOUBT, Danger.EATING),
+        ({"doubt": 0.95}, Level.DOUBT, Danger.SUICIDE),  # nothing is likelier than another: the first
     ],
 )
-def test_danger_is_heard_in_any_spelling(screen: CrisisScreen, message: str, danger: Danger):
-    found = screen.check(message)
-    assert found.danger is danger
-    assert found.answer == "danger"
-    assert any(
-        item.layer == "patterns" and item.danger is danger and item.weight >= 0.5 for item in found.evidence
-    )
+def test_how_sure_the_reader_is_decides_the_level(
+    shares: dict[str, float], level: Level, danger: Danger | None
+):
+    found = screen_that({"curtains": shares}).check("The curtains are always drawn now.")
+    assert (found.level, found.danger) == (level, danger)
+    answers = {Level.NONE: None, Level.DOUBT: "question", Level.CLEAR: "danger"}
+    assert found.answer == answers[level]
+    assert found.takes_over is (level is Level.CLEAR)
+
+
+def test_the_evidence_says_who_saw_what_and_can_be_stored():
+    found = screen_that({"rope": {"suicide": 0.9}}).check("I want to die. The rope is there.").to_dict()
+    assert [(item["layer"], item["name"], item["danger"]) for item in found["evidence"]] == [
+        ("screen", "clear", "suicide"),
+        ("phrases", found["evidence"][1]["name"], "suicide"),
+    ]
+    assert found["evidence"][1]["words"] == "i want to die"
+    assert (found["certainty"], found["level"]) == (0.9, "clear")
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_a_doubt_is_asked_about_once():
+    screen = screen_that({"tired": {"doubt": 0.7}})
+    found = screen.check("I am so tired of it all.")
+    assert found.state == SafetyState(Phase.DOUBT, Danger.SUICIDE, 1)
+    assert gentle_question(found.danger).endswith("?")
+    later = screen.check("Work was long.", state=found.state)
+    assert (later.answer, later.danger, later.state.phase) == (None, None, Phase.DOUBT)
+    assert screen.check("Tired, always.", state=later.state).answer == "danger"
+
+
+def test_what_was_said_before_is_handed_over_without_its_strategies_and_no_more_of_it_than_is_read():
+    reader = Sees()
+    turns = [seeker(f"s{number}") if number % 2 == 0 else supporter(f"p{number}") for number in range(9)]
+    history = [*turns, Turn(Role.SUPPORTER, "p9", strategy="Question", author="me")]
+    CrisisScreen(reader, THRESHOLDS).check("and now", history)
+    ((reading,),) = reader.asked
+    assert reading.turns == (*turns[4:], supporter("p9"), seeker("and now"))
+    assert len(reading.turns) == CONTEXT_TURNS + 1
+
+
+def test_a_message_about_somebody_else_is_answered_as_such():
+    screen = screen_that({"pills": {"suicide": 0.9}}, another=["sister"])
+    own, other = screen.check("The pills are here."), screen.check("My sister has the pills.")
+    assert not own.state.for_another
+    assert other.state.for_another
+    assert fixed_reply(own, country="IE") != fixed_reply(other, country="IE")
+
+
+def test_an_all_clear_ends_danger_and_nothing_else_of_the_kind_does():
+    screen = screen_that({"pills": {"suicide": 0.9}}, calming=["bin"])
+    assert screen.check("They are in the bin.", state=IN_DANGER).state == SafetyState()
+    assert screen.check("They are in the drawer.", state=IN_DANGER).answer == "danger"
+    assert screen.check("The pills are in the bin.", state=IN_DANGER).answer == "danger"
+    assert screen.check(f"They are in the bin. {OUTRIGHT}", state=IN_DANGER).answer == "danger"
+
+
+@pytest.mark.parametrize("message", ["", "   ", "\n"])
+def test_nothing_is_read_where_nothing_is_said(message: str):
+    reader = Sees()
+    found = CrisisScreen(reader, THRESHOLDS).check(message)
+    assert (found.answer, found.state, reader.asked) == (None, SafetyState(), [])
+
+
+def test_the_same_message_and_state_always_give_the_same_screening():
+    screen = screen_that({"scared": {"abuse": 0.7}})
+    assert screen.check("i am scared", (), IN_DANGER) == screen.check("i am scared", (), IN_DANGER)
+
+
+# --- long messages
+
+
+def test_one_sentence_of_danger_among_many_is_found_where_the_whole_is_too_long_to_be_read():
+    said = f"{SOUP} {SOUP.replace('soup', 'cake')} The rope is in the car. {SOUP.replace('soup', 'tea')}"
+    screen = screen_that({"rope": {"suicide": 0.9}}, longest=24)
+    found = screen.check(said)
+    assert (found.level, found.danger) == (Level.CLEAR, Danger.SUICIDE)
+    assert "The rope is in the car." in found.evidence[0].words
+    assert len(found.evidence[0].words.split()) <= PART_WORDS
+
+
+@pytest.mark.parametrize(("share", "level"), [(0.69, Level.NONE), (0.75, Level.DOUBT), (0.85, Level.CLEAR)])
+def test_a_part_without_what_stands_around_it_needs_more(share: float, level: Level):
+    screen = screen_that({"rope": {"suicide": share}}, longest=10)
+    said = " ".join([SOUP, SOUP.replace("soup", "cake"), "The rope is in the car, and it is very long now."])
+    assert screen.check(said).level is level
+
+
+def test_whose_danger_it_is_is_told_by_the_part_that_shows_it():
+    said = f"My sister came by. {SOUP} {SOUP.replace('soup', 'cake')} The rope is in the car."
+    screen = screen_that({"rope": {"suicide": 0.9}}, another=["sister"], longest=24)
+    assert not screen.check(said).state.for_another
+
+
+def test_the_parts_of_a_message_are_read_together_and_without_what_was_said_before():
+    reader = Sees()
+    CrisisScreen(reader, THRESHOLDS).check(f"{SOUP} {SOUP.replace('soup', 'cake')}", [supporter("And then?")])
+    ((whole, *pieces),) = reader.asked
+    assert len(whole.turns) == 2
+    assert [len(piece.turns) for piece in pieces] == [1, 1]
+
+
+@pytest.mark.parametrize("message", ["", "Yes.", "One. Two! Three?", " ".join(["word"] * PART_WORDS)])
+def test_a_short_message_has_no_parts(message: str):
+    assert parts(message) == []
+
+
+def test_parts_are_whole_sentences_as_many_as_have_room():
+    first, second = " ".join(["one"] * 10) + ".", " ".join(["two"] * 10) + "!"
+    third = " ".join(["three"] * 10) + "?"
+    assert parts(f"{first} {second} {third}") == [f"{first} {second}", third]
+
+
+def test_a_sentence_without_an_end_is_cut_where_it_is_too_long():
+    words = [f"w{number}" for number in range(2 * PART_WORDS + 5)]
+    found = parts(" ".join(words))
+    assert [len(part.split()) for part in found] == [PART_WORDS, PART_WORDS, 5]
+    assert " ".join(found).split() == words
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        "This exam is killing me.",
-        "I could murder a pizza right now.",
-        "I nearly died of embarrassment.",
-        "My phone died again.",
-        "It hit me today how old I am.",
-        "He hit on me at the party.",
-        "I cut my finger while cooking.",
-        "We killed two birds with one stone.",
-        "I used to hurt myself, but I'm well now.",
-        "My cousin died by suicide last spring and I miss her.",
-        "I'm reading a murder mystery on the balcony.",
-        "I'd rather die than sing karaoke, haha.",
-        "No, I don't want to hurt myself. I'm just sad.",
-        "I take tablets for my blood pressure.",
-        "Good morning! What shall we talk about?",
-        "",
-        "   ",
+        "die. " * 1_600,
+        "a" * 8_000,
+        " ".join(f"w{number}" for number in range(1_600))[:8_000],
+        "".join(f"This is sentence number {number} of a very long message today. " for number in range(150)),
+        "\ud800 half of a sign \udfff",
+        "\u202e\u0000\u200b",
+        "…" * 8_000,
+        "!?.\n" * 2_000,
+        "我" * 8_000,
     ],
+    ids=lambda text: ascii(text[:12]),
 )
-def test_figures_of_speech_the_past_and_small_talk_are_no_danger(screen: CrisisScreen, message: str):
-    found = screen.check(message)
-    assert found.danger is None
+def test_no_text_breaks_it_and_none_is_read_in_more_parts_than_there_may_be(message: str):
+    reader = Sees()
+    found = CrisisScreen(reader, THRESHOLDS).check(message[:8_000])
     assert found.answer is None
-    assert found.state == SafetyState()
+    assert sum(map(len, reader.asked)) <= MOST_PARTS + 1
 
 
-def test_on_the_cases_it_was_built_with_it_finds_most_and_rarely_cries_wolf(screen: CrisisScreen):
-    """Not a measure (`allears evaluate safety` is): a guard against breaking the layers that need no bundle."""
-    built_with = evaluate_safety(screen, shipped_cases("train")[::4])
-    assert built_with.recall.value >= 58
-    assert built_with.false_alarms.value <= 3
-    weighed_with = evaluate_safety(screen, shipped_cases("valid"))
-    assert weighed_with.recall.value >= 53
-    assert weighed_with.false_alarms.value <= 3.5
+def test_what_is_said_over_and_over_is_read_once():
+    reader = Sees()
+    CrisisScreen(reader, THRESHOLDS).check("die. " * 1_600)
+    assert sum(map(len, reader.asked)) <= 3
 
 
-def test_the_reader_can_raise_the_alarm_where_no_pattern_does():
-    message = "The curtains are always drawn now."
-    assert weighed(0.3).check(message).danger is None
-    found = weighed(0.3).check(message, read=sees(0.99))
-    assert found.danger is Danger.ABUSE
-    assert [item.layer for item in found.evidence] == ["ngrams", "reader"]
+# --- phrases beside the reader
 
 
-def test_the_reader_can_talk_the_other_layers_out_of_a_suspicion():
-    message = "my husband hits me"
-    assert weighed(0.3).check(message).danger is Danger.ABUSE
-    assert weighed(0.3).check(message, read=sees(0.8)).danger is Danger.ABUSE
-    assert weighed(0.3).check(message, read=sees(0.01)).danger is None
+def test_an_outright_phrase_makes_a_reader_that_half_sees_it_sure():
+    screen = screen_that({"kill": {"suicide": 0.25}})
+    found = screen.check(OUTRIGHT)
+    assert (found.level, found.danger) == (Level.CLEAR, Danger.SUICIDE)
+    assert [item.layer for item in found.evidence] == ["screen", "phrases"]
 
 
-def test_the_reader_cannot_talk_the_other_layers_out_of_what_they_are_sure_of():
-    assert weighed(0.99).check("my husband hits me", read=sees(0.0)).danger is Danger.ABUSE
+def test_an_outright_phrase_in_what_the_reader_holds_for_harmless_is_asked_about():
+    assert screen_that({"kill": {"suicide": 0.1}}).check(OUTRIGHT).answer == "question"
+    assert screen_that().check(OUTRIGHT).answer == "question"
 
 
-@pytest.mark.parametrize(
-    "message", ["I want to kill myself", "I'm suicidal and I want to die", "quiero morir"]
-)
-def test_a_reader_that_says_none_to_everything_does_not_make_the_shipped_screen_deaf(message: str):
-    assert CrisisScreen(harmless_head).check(message).danger is Danger.SUICIDE
+def test_a_phrase_never_makes_less_of_what_the_reader_sees():
+    found = screen_that({"kill": {"overdose": 0.95}}).check(OUTRIGHT)
+    assert (found.level, found.danger, found.certainty) == (Level.CLEAR, Danger.OVERDOSE, 0.95)
 
 
-def test_a_reader_that_fails_is_named_and_the_other_layers_still_screen():
-    def broken(_: str) -> Mapping[str, float]:
-        raise RuntimeError("no session")
-
-    found = CrisisScreen(broken).check("I want to kill myself")
-    assert found.danger is Danger.SUICIDE
-    assert any(
-        item.layer == "reader" and item.name == "failed: RuntimeError: no session" for item in found.evidence
-    )
-    assert CrisisScreen(broken).check("Nice weather.").danger is None
+@pytest.mark.parametrize("screen", [screen_that(), CrisisScreen(None)], ids=["harmless", "no reader"])
+def test_the_plainest_danger_in_another_language_needs_no_reader(screen: CrisisScreen):
+    found = screen.check("Quiero morir.")
+    assert (found.level, found.danger) == (Level.CLEAR, Danger.SUICIDE)
+    assert found.evidence[-1].layer == "languages"
 
 
-def test_what_the_caller_has_read_already_is_not_read_again():
-    def never(_: str) -> Mapping[str, float]:
-        raise AssertionError("asked")
-
-    found = CrisisScreen(never).check("Nice weather.", read=sees(0.01))
-    assert not any("failed" in item.name for item in found.evidence)
-
-
-def test_a_message_that_was_read_in_part_only_is_not_cleared_by_the_reader():
-    message = "my husband hits me"
-    assert weighed(0.3).check(message, read=sees(0.01)).danger is None
-    assert weighed(0.3).check(message, read=sees(0.01), in_part=True).danger is Danger.ABUSE
-    assert weighed(0.3).check("The curtains are drawn.", read=sees(0.99), in_part=True).danger is Danger.ABUSE
+def test_without_a_reader_phrases_screen():
+    screen = CrisisScreen(None)
+    found = screen.check(OUTRIGHT)
+    assert (found.answer, found.danger, found.certainty) == ("danger", Danger.SUICIDE, 1.0)
+    assert screen.check("The curtains are drawn.").answer is None
 
 
-def test_a_message_that_was_read_in_part_only_is_read_to_its_end_where_there_is_a_head():
-    grave = weighed(0.3, lambda _: sees(0.99))
-    assert grave.check("The curtains are drawn.", read=sees(0.01)).danger is None
-    assert grave.check("The curtains are drawn.", read=sees(0.01), in_part=True).danger is Danger.ABUSE
+def test_a_reader_that_fails_is_told_and_phrases_still_screen():
+    screen = CrisisScreen(Broken(), THRESHOLDS)
+    with pytest.warns(UserWarning, match="the crisis screen's reader failed: no session"):
+        found = screen.check(OUTRIGHT)
+    assert (found.answer, found.danger) == ("danger", Danger.SUICIDE)
+    assert found.evidence[0].name == "failed: RuntimeError"
+    with pytest.warns(UserWarning, match="no session"):
+        assert screen.check("Nice weather.").answer is None
 
 
-def test_the_evidence_says_which_layer_and_pattern_saw_what(screen: CrisisScreen):
-    found = screen.check("i wanna k1ll myself").to_dict()
-    first = found["evidence"][0]
-    assert (first["layer"], first["name"], first["danger"]) == ("patterns", "suicide-beyond-doubt", "suicide")
-    assert first["words"] == "want to kill myself"
-    assert json.loads(json.dumps(found)) == found
+# --- turn after turn
 
 
-def test_it_stays_on_until_the_person_says_that_they_are_safe_and_says_it_again(screen: CrisisScreen):
+def test_it_stays_on_until_an_all_clear():
+    screen = screen_that({"rope": {"suicide": 0.9}}, calming=["called"])
     talk = [
-        ("I want to die.", "danger", Phase.DANGER),
+        ("The rope is there.", "danger", Phase.DANGER),
         ("nobody gets it", "danger", Phase.DANGER),
         ("what is the weather like", "danger", Phase.DANGER),
-        ("ok i called my sister, she is with me now", "check-back", Phase.CHECKING),
-        ("yes", None, Phase.CALM),
+        ("ok i called my sister, she is with me now", None, Phase.CALM),
         ("what is the weather like", None, Phase.CALM),
     ]
     state = SafetyState()
@@ -205,189 +262,97 @@ def test_it_stays_on_until_the_person_says_that_they_are_safe_and_says_it_again(
         state = found.state
 
 
-def test_a_turn_that_is_answered_only_because_of_an_earlier_one_says_so(screen: CrisisScreen):
-    state = screen.check("I want to die.").state
-    found = screen.check("It rains.", state=state)
-    assert found.danger is Danger.SUICIDE
-    assert found.evidence[-1].layer == "state"
+def test_a_turn_that_is_answered_only_because_of_an_earlier_one_says_so():
+    found = screen_that().check("It rains.", state=IN_DANGER)
+    assert (found.danger, found.level) == (Danger.ABUSE, Level.NONE)
+    assert (found.evidence[-1].layer, found.evidence[-1].name) == ("state", "still danger")
 
 
-@pytest.mark.parametrize("answer", ["I am safe.", "I'm safe now.", "im safe now, my sister is with me"])
-def test_safe_is_no_yes_to_our_own_question(screen: CrisisScreen, answer: str):
-    found = screen.check("I don't want to live any more.")
-    history = (seeker("I don't want to live any more."), supporter(fixed_reply(found, country="GB")))
-    later = screen.check(answer, history, state=found.state)
-    assert later.state.phase is Phase.CHECKING
-    assert screen.check("Yes.", history, state=found.state).state.phase is Phase.DANGER
-
-
-@pytest.mark.parametrize("answer", ["no", "not really", "I lied", "i want to die"])
-def test_a_no_to_the_check_back_is_danger_again(screen: CrisisScreen, answer: str):
-    state = SafetyState(Phase.CHECKING, Danger.SUICIDE, 1)
-    assert screen.check(answer, state=state).state.phase is Phase.DANGER
-
-
-def test_after_two_unclear_answers_to_the_check_back_it_lets_go(screen: CrisisScreen):
-    state = SafetyState(Phase.CHECKING, Danger.SUICIDE, 1)
-    found = screen.check("the cat is on the sofa", state=state)
-    assert (found.answer, found.state.phase) == ("check-back", Phase.CHECKING)
-    assert screen.check("she likes it there", state=found.state).state == SafetyState()
-
-
-@pytest.mark.parametrize(
-    "message",
-    ["I'm not safe", "I don't feel safe", "am I safe?", "I'll be safe when I'm gone", "I told them I'm safe"],
-)
-def test_what_is_not_clearly_safe_is_not_safe(screen: CrisisScreen, message: str):
-    state = SafetyState(Phase.DANGER, Danger.ABUSE, 1)
-    assert screen.check(message, state=state).state.phase is Phase.DANGER
-
-
-def test_of_two_dangers_the_graver_one_stays(screen: CrisisScreen):
-    state = screen.check("I want to kill myself.").state
-    assert screen.check("and he hits me", state=state).danger is Danger.SUICIDE
-    state = screen.check("he hits me").state
-    assert screen.check("I want to kill myself.", state=state).danger is Danger.SUICIDE
-
-
-def test_worry_about_somebody_else_is_remembered_until_it_is_about_oneself(screen: CrisisScreen):
-    state = screen.check("My friend says she wants to kill herself tonight.").state
-    assert state.for_another
-    assert screen.check("she is not answering", state=state).state.for_another
-    assert not screen.check("and I want to die too", state=state).state.for_another
-
-
-def test_a_yes_to_our_own_question_is_heard(screen: CrisisScreen):
-    history = [seeker("i feel so low"), supporter("Are you thinking of ending your life?")]
-    assert screen.check("sometimes", history).danger is Danger.SUICIDE
-    assert screen.check("no", history).danger is None
-    assert screen.check("sometimes", [supporter("Do you like tea?")]).danger is None
-
-
-def test_a_sentence_that_is_sent_in_two_parts_is_heard(screen: CrisisScreen):
-    history = [seeker("i am going to kill"), supporter("Go on.")]
-    assert screen.check("him").danger is None
-    assert screen.check("him", history).danger is Danger.HARM_TO_OTHERS
-
-
-def test_the_state_can_be_found_again_from_the_turns(screen: CrisisScreen):
-    turns = [seeker("I want to die."), supporter("I'm here."), seeker("It's dark.")]
-    assert screen.state_after(turns) == SafetyState(Phase.DANGER, Danger.SUICIDE, 2)
+def test_the_state_can_be_found_again_from_the_turns():
+    screen = screen_that({"rope": {"suicide": 0.9}, "tired": {"doubt": 0.7}}, calming=["called"])
+    rope, quiet, ours = seeker("The rope is there."), seeker("It rains."), supporter("I hear you.")
     assert screen.state_after([]) == SafetyState()
+    assert screen.state_after([quiet, ours]) == SafetyState()
+    assert screen.state_after([rope, ours]) == SafetyState(Phase.DANGER, Danger.SUICIDE, 1)
+    assert screen.state_after([rope, ours, quiet, ours]) == SafetyState(Phase.DANGER, Danger.SUICIDE, 2, 1)
+    assert screen.state_after([rope, ours, seeker("I called her."), ours]) == SafetyState()
+    assert screen.state_after([rope, ours, *[quiet, ours] * 3]) == SafetyState()
+    assert screen.state_after([seeker("So tired."), ours]).phase is Phase.DOUBT
 
 
-def test_a_danger_that_our_reply_shows_is_found_again_though_the_message_alone_does_not_show_it(
-    screen: CrisisScreen,
-):
-    message = "The curtains are drawn."
-    found = weighed(0.3).check(message, read=sees(0.99))
-    turns = [seeker(message), supporter(fixed_reply(found, country="IE"))]
-    assert screen.check(message).danger is None
-    assert screen.state_after(turns) == SafetyState(Phase.DANGER, Danger.ABUSE, 1)
-    assert screen.state_after([seeker(message), supporter("Tell me more.")]) == SafetyState()
+def test_of_a_long_conversation_only_the_latest_messages_are_read_again():
+    reader = Sees()
+    turns = [seeker("It rains."), supporter("I hear you.")] * 30
+    CrisisScreen(reader, THRESHOLDS).state_after(turns)
+    assert len(reader.asked) == 4
+    assert all(len(reading.turns) <= CONTEXT_TURNS + 1 for batch in reader.asked for reading in batch)
 
 
-def test_of_a_whole_conversation_the_reader_reads_only_what_the_other_layers_suspect():
-    asked: list[str] = []
-
-    def head(message: str) -> Mapping[str, float]:
-        asked.append(message)
-        return sees(0.01)
-
-    turns = [seeker("We had soup."), supporter("Nice."), seeker("my husband hits me"), supporter("Hm.")]
-    assert weighed(0.3, head).state_after(turns) == SafetyState()
-    assert asked == ["my husband hits me"]
+def test_what_one_of_our_fixed_texts_answered_was_danger_even_if_it_is_not_seen_again():
+    found = screen_that({"curtains": {"abuse": 0.9}}).check("The curtains are drawn.")
+    turns = [seeker("The curtains are drawn."), supporter(fixed_reply(found, country="IE"))]
+    blind = screen_that()
+    assert blind.check("The curtains are drawn.").answer is None
+    assert blind.state_after(turns) == SafetyState(Phase.DANGER, Danger.ABUSE, 1)
+    assert blind.state_after([turns[0], supporter("Please call me Ada.")]) == SafetyState()
 
 
-def test_a_state_survives_being_stored():
-    state = SafetyState(Phase.CHECKING, Danger.SELF_HARM, 2, for_another=True)
-    assert SafetyState.from_dict(json.loads(json.dumps(state.to_dict()))) == state
-    assert SafetyState.from_dict({}) == SafetyState()
-
-
-def test_the_same_message_and_state_always_give_the_same_screening(screen: CrisisScreen):
-    state = SafetyState(Phase.DANGER, Danger.ABUSE, 3)
-    assert screen.check("i am scared", (), state) == screen.check("i am scared", (), state)
+# --- it is not turned off by accident
 
 
 @pytest.mark.parametrize("value", [False, 0, 1, "", "false", "true", "off"])
 def test_nothing_but_the_plain_true_turns_screening_off(value: object):
     with pytest.raises(AllearsError, match="crisis screening is on and stays on"):
-        CrisisScreen(turn_crisis_screening_off=value)  # type: ignore[arg-type]
+        CrisisScreen(None, turn_crisis_screening_off=value)  # type: ignore[arg-type]
 
 
-def test_a_screen_that_is_off_says_so_and_is_refused_by_a_server(screen: CrisisScreen):
-    off = CrisisScreen(turn_crisis_screening_off=True)
-    found = off.check("I want to kill myself")
-    assert found.danger is None
-    assert found.switched_off
+def test_a_screen_that_is_off_says_so_and_is_refused_by_a_server():
+    off = CrisisScreen(None, turn_crisis_screening_off=True)
+    found = off.check(OUTRIGHT, state=IN_DANGER)
+    assert (found.danger, found.answer, found.state) == (None, None, IN_DANGER)
     assert found.to_dict()["switched_off"] is True
     assert found.evidence[0].name == "turn_crisis_screening_off"
     with pytest.raises(AllearsError, match="a server must screen for crises"):
         require_crisis_screening(off)
-    assert require_crisis_screening(screen) is screen
+    on = CrisisScreen(None)
+    assert require_crisis_screening(on) is on
 
 
-@pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0, 2.0])
-def test_a_threshold_outside_of_0_and_1_is_refused(threshold: float):
-    with pytest.raises(AllearsError, match="lies between 0 and 1"):
-        CrisisScreen(harmless_head, threshold)
+# --- what it costs
 
 
-# --- tales ------------------------------------------------------------------------------------------------
-
-TALE = (
-    "We sold the boat on Saturday and the buyer was kind about it. I told him for twenty minutes how she behaves in a "
-    "crosswind. Then he towed her off down the lane, and I stood there with my hands in my pockets."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i want to kill myself " * 4_500,
+        "kill " * 20_000,
+        "i really " * 11_000,
+        "i took all my " * 7_000,
+        "a" * 100_000,
+        "a b c d " * 12_500,
+        "…" * 100_000,
+        "\u0301" * 100_000,
+    ],
+    ids=lambda text: ascii(text[:12]),
 )
+def test_a_text_of_a_hundred_thousand_characters_is_no_burden(text: str):
+    screen = screen_that()
+    screen.check("warm up")
+    began = time.process_time()
+    screen.check(text)
+    long = time.process_time() - began
+    began = time.process_time()
+    screen.check(text[: len(text) // 4])
+    quarter = time.process_time() - began
+    # Linear, with room for noise; and a text like a novel's chapter takes seconds at the very most.
+    assert long < 8 * quarter + 0.5
+    assert long < 10
 
 
-def _suspects(*parts: str):
-    """A head that is sure of danger where it reads one of these parts, and of none elsewhere."""
-
-    def head(text: str) -> dict[str, float]:
-        share = 0.999 if any(part in text for part in parts) else 0.02
-        return {"none": 1 - share, "suicide": share}
-
-    return head
-
-
-def test_a_tale_is_danger_only_if_a_sentence_of_it_is():
-    whole = CrisisScreen(lambda text: _suspects("Then" if "boat" in text else "never")(text))
-    found = whole.check(TALE)
-    assert found.danger is None
-    assert any(item.layer == "sentences" for item in found.evidence)
-    assert CrisisScreen(_suspects("lane")).check(TALE).danger is not None  # in one sentence as in the whole
-
-
-def test_a_short_message_is_not_read_again():
-    asked = []
-
-    def head(text: str) -> dict[str, float]:
-        asked.append(text)
-        return {"none": 0.001, "suicide": 0.999}
-
-    assert CrisisScreen(head).check("I stood there for a long time.").danger is not None
-    assert len(asked) == 1
-
-
-def test_in_a_tale_a_pattern_needs_a_reader_that_does_not_rule_it_out():
-    scrabble = f"{TALE} Mum was with us, and she beat us all at Scrabble."
-    assert CrisisScreen(_suspects("never")).check(scrabble).danger is None
-    assert CrisisScreen(_suspects("beat us")).check(scrabble).danger is not None
-
-
-def test_danger_in_a_tale_is_still_heard():
-    for said in ("I am going to kill myself tonight.", "My husband hit me again."):
-        assert CrisisScreen(_suspects(said)).check(f"{TALE} {said}").danger is not None
-    assert CrisisScreen().check(f"{TALE} I want to kill myself.").danger is not None  # no reader to ask
-
-
-def test_a_reader_that_fails_on_a_sentence_leaves_what_was_found():
-    def head(text: str) -> dict[str, float]:
-        if "boat" not in text or len(text) < 100:
-            raise RuntimeError("no more")
-        return {"none": 0.001, "suicide": 0.999}
-
-    with pytest.warns(UserWarning, match="sentence by sentence"):
-        assert CrisisScreen(head).check(TALE).danger is not None
+def test_the_room_needs_nothing_heavy():
+    code = (
+        "from allears.safety.screen import CrisisScreen; CrisisScreen(None).check('hello'); import sys; "
+        "print(*[n for n in ('torch', 'transformers', 'pandas', 'scipy', 'sklearn') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -22,6 +22,8 @@ from allears.runtime import onnx_extractor as runtime
 from allears.runtime.onnx_extractor import OnnxExtractor
 from allears.text.layout import Limits
 from allears.training.export.bundle import export_together
+from allears.training.export.screen import add_screen
+from tiny_models import calm_screen
 
 EXAMPLES = tellings(32)
 TOLD = [each for each in EXAMPLES if each.persona]
@@ -46,6 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reader = TorchReader(build_reader(card, extractor.model.encoder), card, extractor.tokenizer)
     export_together(ranker, folder / "with", reader=reader, extractor=extractor)
     export_together(ranker, folder / "without", reader=reader)
+    for bundle in ("with", "without"):
+        add_screen(folder / bundle, calm_screen(ranker))
     rows = [{"text": text, "strategy": "Question"} for text in REPLIES]
     (folder / "pool.jsonl").write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     return folder

@@ -76,6 +76,7 @@ export interface Help {
   emergency: string;
   crisis: HelpLine[];
   abuse: HelpLine[];
+  poison: HelpLine[];
   countries?: { code: string; name: string }[];
 }
 
@@ -96,10 +97,10 @@ export interface Turn {
   strategy?: string | null;
 }
 
-export type Danger = "suicide" | "self-harm" | "abuse" | "harm-to-others";
+export type Danger = "suicide" | "self-harm" | "overdose" | "abuse" | "child" | "harm-to-others" | "eating" | "psychosis";
 
 export interface Safety {
-  phase: "calm" | "danger" | "checking";
+  phase: "calm" | "doubt" | "danger";
   danger: Danger | null;
 }
 

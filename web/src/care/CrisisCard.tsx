@@ -14,7 +14,7 @@ import classes from "./CrisisCard.module.css";
 /** Somebody may be in danger: people to reach, before everything else, until the conversation is calm again. */
 export function CrisisCard({ talk }: { talk: Talk }) {
   const safety = useStore(talk.store, (state) => state.conversation?.safety);
-  const inDanger = safety !== undefined && safety.phase !== "calm";
+  const inDanger = safety?.phase === "danger";
   return inDanger ? <Card talk={talk} danger={safety.danger} /> : null;
 }
 

@@ -16,5 +16,6 @@ export function isNumber(text: string): boolean {
 }
 
 export function linesFor(help: Help, danger: string | null | undefined): HelpLine[] {
-  return danger === "abuse" ? help.abuse : help.crisis;
+  if (danger === "abuse") return help.abuse;
+  return danger === "overdose" ? [...help.poison, ...help.crisis] : help.crisis;
 }

@@ -1,4 +1,4 @@
-"""Marked replies: what blind readers made of replies at their place; what the scorer learns from. Ships with allears.
+"""Marked replies: what blind readers made of replies at their place; for a scorer to learn from. Ships with allears.
 
 A line of `train.jsonl.gz`, `valid.jsonl.gz` or `test.jsonl.gz` is one reply:
 

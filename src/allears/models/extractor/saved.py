@@ -19,7 +19,7 @@ from allears.nn.weights import load_weights, save_model
 from allears.personas.constraint import Lexicon
 from allears.personas.lengths import Lengths, utterance_rows
 from allears.personas.writing import WritingExtractor
-from allears.runtime.runs import MODEL_FILE, best, is_kind, saved_card
+from allears.runtime.runs import best, described, is_kind
 from allears.text.layout import pad_flat
 from allears.text.tokenizer import WordPiece
 
@@ -60,15 +60,15 @@ def is_extractor(folder: Path | str) -> bool:
 def load(folder: Path | str, device: str = "cpu", *, beam: int = 1) -> TorchExtractor:
     """The extractor in a run folder (or in its `best/`); a `beam` of 1 is greedy."""
     folder = best(folder)
-    path = folder / MODEL_FILE
-    try:
-        saved = saved_card(folder, KIND, "persona extractor; train one with recipes/persona-extractor.toml")
-        card = ExtractorCard(**(saved | {"lengths": Lengths(**saved["lengths"])}))
-        model = build(card)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise AllearsError(f"{path}: not a persona extractor's card ({error})") from error
+    advice = "persona extractor; train one with recipes/persona-extractor.toml"
+    card, model = described(folder, KIND, advice, _described, "a persona extractor")
     load_weights(folder / "model.safetensors", model)
     return TorchExtractor(model, card, encoder_tokenizer(folder), device=device, beam=beam)
+
+
+def _described(saved: dict[str, Any]) -> tuple[ExtractorCard, Extractor]:
+    card = ExtractorCard(**(saved | {"lengths": Lengths(**saved["lengths"])}))
+    return card, build(card)
 
 
 class TorchExtractor(WritingExtractor):

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.nn.inputs import Inputs, _TensorGroup
-from allears.nn.transformer import ContextEncoder, DecoderStack, State, WordInput, WordOutput
+from allears.nn.transformer import ContextEncoder, DecoderStack, LayerShape, State, WordInput, WordOutput
 from allears.nn.words import WordEmbedding
 
 NOT_KNOWN = -1  # a label that an example does not have; no loss is computed for it
@@ -65,15 +65,6 @@ class Read(NamedTuple):
     mask: Tensor
     emotions: Tensor | None = None
     more: tuple[Tensor, ...] = ()
-
-
-class LayerShape(TypedDict):
-    """Of a stack of Transformer layers."""
-
-    layers: int
-    heads: int
-    inner: int
-    dropout: float
 
 
 class StackOptions(TypedDict, total=False):

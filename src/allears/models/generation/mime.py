@@ -43,12 +43,11 @@ from allears.models.generation.empathetic import (
     NOT_KNOWN,
     DecodesStates,
     EmpatheticBatch,
-    LayerShape,
     Learning,
     Read,
 )
 from allears.nn.inputs import Inputs
-from allears.nn.transformer import EncoderStack
+from allears.nn.transformer import EncoderStack, LayerShape
 
 POSTERIORS = ("response", "prior")
 

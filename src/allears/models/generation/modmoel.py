@@ -23,9 +23,9 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from allears.models.generation.empathetic import EmpatheticBatch, LayerShape, Learning, Read, label_loss
+from allears.models.generation.empathetic import EmpatheticBatch, Learning, Read, label_loss
 from allears.models.generation.moel import ListenerOptions, ListeningModel, mixture, together, with_gold
-from allears.nn.transformer import ContextEncoder, State
+from allears.nn.transformer import ContextEncoder, LayerShape, State
 
 PERSONA = ("last", "primary", "none")
 # condition -> how many labels each of its columns has: DailyDialog's acts, EmpatheticIntents' intents, EPITOME's levels

@@ -28,12 +28,11 @@ from allears.models.generation.empathetic import (
     NOT_KNOWN,
     EmpatheticBatch,
     EmpatheticModel,
-    LayerShape,
     Learning,
     Read,
     StackOptions,
 )
-from allears.nn.transformer import DecoderLayer, State, WordInput, WordOutput
+from allears.nn.transformer import DecoderLayer, LayerShape, State, WordInput, WordOutput
 
 
 class ListenerOptions(StackOptions, total=False):

@@ -17,7 +17,7 @@ from allears.nn.encoder import Encoder, encoder_tokenizer
 from allears.nn.inputs import Inputs
 from allears.nn.weights import load_weights, save_model
 from allears.runtime.answering import AnsweringReader, Answers
-from allears.runtime.runs import MODEL_FILE, best, is_kind, saved_card
+from allears.runtime.runs import best, described, is_kind
 from allears.text.conversation_facts import Facts
 from allears.text.layout import Limits, Tokens
 from allears.text.tokenizer import WordPiece
@@ -73,15 +73,15 @@ def is_reader(folder: Path | str) -> bool:
 def load(folder: Path | str, device: str = "cpu") -> TorchReader:
     """The reader in a run folder (or in its `best/`)."""
     folder = best(folder)
-    path = folder / MODEL_FILE
-    try:
-        saved = saved_card(folder, KIND, "reader; train one with a recipe whose task is understanding")
-        card = ReaderCard(**(saved | {"limits": Limits(**saved["limits"])}))
-        model = build(card)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise AllearsError(f"{path}: not a reader's card ({error})") from error
+    advice = "reader; train one with a recipe whose task is understanding"
+    card, model = described(folder, KIND, advice, _described, "a reader")
     load_weights(folder / "model.safetensors", model)
     return TorchReader(model, card, encoder_tokenizer(folder), device=device)
+
+
+def _described(saved: dict[str, Any]) -> tuple[ReaderCard, Reader]:
+    card = ReaderCard(**(saved | {"limits": Limits(**saved["limits"])}))
+    return card, build(card)
 
 
 class TorchReader(AnsweringReader):

@@ -15,21 +15,16 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.selection.contract import SelectionModel
-from allears.nn.encoder import Encoder, own_encoders
-from allears.nn.inputs import Encoded, Inputs
-from allears.nn.pooling import pool
-from allears.nn.similarity import dot_scores, known_similarity, mean_query
+from allears.models.selection.on_encoders import OnVectors
+from allears.nn.encoder import Encoder
+from allears.nn.inputs import Encoded
+from allears.nn.similarity import dot_scores, mean_query
 
 
-class BiEncoder(SelectionModel):
-    nested_context = False
-    nested_persona = False
-
+class BiEncoder(OnVectors):
     def __init__(
         self,
         encoder: Encoder,
@@ -40,11 +35,7 @@ class BiEncoder(SelectionModel):
         scale: float = 20.0,
         persona_scale: float = 0.0,
     ):
-        super().__init__()
-        # the context's encoder, and everybody's unless `separate` gives persona and response their own
-        self.encoder = encoder
-        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
-        self.pooling, self.similarity = pooling, known_similarity(similarity)
+        super().__init__(encoder, separate=separate, pooling=pooling, similarity=similarity)
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
         self.persona_log_scale: nn.Parameter | None = None
@@ -54,19 +45,6 @@ class BiEncoder(SelectionModel):
                     "persona_scale is for similarity = 'cosine'; a dot product learns it by itself"
                 )
             self.persona_log_scale = nn.Parameter(torch.tensor(math.log(persona_scale)))
-
-    def _vector(self, encoder: Encoder, inputs: Inputs) -> Encoded:
-        vector = pool(encoder(inputs), inputs.mask, self.pooling)  # [..., d]
-        return Encoded(vector=F.normalize(vector, dim=-1) if self.similarity == "cosine" else vector)
-
-    def encode_context(self, inputs: Inputs) -> Encoded:
-        return self._vector(self.encoder, inputs)
-
-    def encode_persona(self, inputs: Inputs) -> Encoded:
-        return self._vector(self.encoder_persona or self.encoder, inputs)
-
-    def encode_response(self, inputs: Inputs) -> Encoded:
-        return self._vector(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         query = context.vector  # [B, d]

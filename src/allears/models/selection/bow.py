@@ -6,30 +6,20 @@ must beat. One embedding table serves all three inputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from torch import Tensor
 
-from torch import Tensor, nn
-
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_words import OnWords
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
 from allears.nn.similarity import dot_scores, mean_query
-from allears.nn.words import WordEmbedding
 
 
-class BagOfWords(SelectionModel):
+class BagOfWords(OnWords):
     nested_context = False
     nested_persona = False
 
     def __init__(self, *, vocabulary_size: int, embedding_size: int = 300, dropout: float = 0.0):
-        super().__init__()
-        self.words = WordEmbedding(vocabulary_size, embedding_size)
-        self.dropout = nn.Dropout(dropout)
-
-    def load_vectors(self, words: Sequence[str], path: Path | str) -> int:
-        """Start from published word vectors; returns how many of `words` the file has."""
-        return self.words.load_vectors(words, path)
+        super().__init__(vocabulary_size, embedding_size, dropout)
 
     def _mean(self, inputs: Inputs) -> Encoded:
         return Encoded(vector=masked_mean(self.dropout(self.words(inputs.ids)), inputs.mask))  # [..., d]

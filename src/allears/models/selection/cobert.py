@@ -26,19 +26,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_encoders import OnEncoders
 from allears.nn.chunks import score_in_chunks
 from allears.nn.coattention import co_attend, first_hop, later_hop
-from allears.nn.encoder import Encoder, own_encoders
+from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
 from allears.nn.similarity import dot_scores, known_similarity
 
 
-class CoBERT(SelectionModel):
-    nested_context = False
-    nested_persona = False
-
+class CoBERT(OnEncoders):
     def __init__(
         self,
         encoder: Encoder,
@@ -52,10 +49,7 @@ class CoBERT(SelectionModel):
         scale: float = 20.0,
         chunk_pairs: int = 16_384,
     ):
-        super().__init__()
-        # the context's encoder, and everybody's unless `separate` gives persona and response their own
-        self.encoder = encoder
-        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
+        super().__init__(encoder, separate=separate)
         self.hops, self.poolings = tuple(hops), tuple(poolings)
         if not self.hops or not set(self.hops) <= {1, 2, 3}:
             raise AllearsError(f"unknown hops {list(self.hops)}; use some of 1, 2 and 3")
@@ -84,15 +78,6 @@ class CoBERT(SelectionModel):
             return Encoded(states=states, mask=inputs.mask)
         vector = F.normalize(masked_mean(states, inputs.mask), dim=-1)
         return Encoded(states=states, mask=inputs.mask, vector=vector)
-
-    def encode_context(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder, inputs)
-
-    def encode_persona(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder_persona or self.encoder, inputs)
-
-    def encode_response(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         return score_in_chunks(self._score, context, persona, response, pairs=self.chunk_pairs)

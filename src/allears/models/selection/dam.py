@@ -24,16 +24,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_encoders import OnEncoders
 from allears.nn.chunks import score_in_chunks
-from allears.nn.encoder import Encoder, own_encoders
+from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_softmax
 from allears.nn.rows import encode_rows
 from allears.nn.similarity import LinearScore
 
 
-class DAM(SelectionModel):
+class DAM(OnEncoders):
     nested_context = True
     nested_persona = True
 
@@ -52,10 +52,7 @@ class DAM(SelectionModel):
         `cells`: how much of the twice pooled image is read, in cells of 9 utterances × 9 words × 9 response
         words. The default covers 27 utterances of 99 words and a response of 36; what lies beyond is ignored.
         """
-        super().__init__()
-        # the context's encoder, and everybody's unless `separate` gives persona and response their own
-        self.encoder = encoder
-        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
+        super().__init__(encoder, separate=separate)
         self.layers = tuple(layers or sorted({0, encoder.depth // 2, encoder.depth}))
         if max(self.layers) > encoder.depth:
             raise AllearsError(
@@ -77,15 +74,6 @@ class DAM(SelectionModel):
     def _encode(self, encoder: Encoder, inputs: Inputs) -> Encoded:
         states = encode_rows(encoder, inputs, all_layers=True)[..., list(self.layers), :, :]
         return Encoded(states=states, mask=inputs.mask)  # [..., K, L, d]
-
-    def encode_context(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder, inputs)
-
-    def encode_persona(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder_persona or self.encoder, inputs)
-
-    def encode_response(self, inputs: Inputs) -> Encoded:
-        return self._encode(self.encoder_response or self.encoder, inputs)
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         return score_in_chunks(self._score, context, persona, response, pairs=self.chunk_pairs)

@@ -8,23 +8,21 @@ every utterance, persona sentence and response (section 3.2). Matching, aggregat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from allears.errors import AllearsError
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_words import OnWords
 from allears.nn.chunks import score_in_chunks
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.interaction import InteractiveMatching
 from allears.nn.recurrent import BiLSTM
-from allears.nn.words import WordEmbedding
 
 _FIRST_GAIN = 4.0  # of what the sentence's BiLSTM makes of a word, over PyTorch's own start
 
 
-class DIM(SelectionModel):
+class DIM(OnWords):
     nested_context = True
     nested_persona = True
 
@@ -42,8 +40,7 @@ class DIM(SelectionModel):
         dropout: float = 0.2,
         chunk_pairs: int = 512,
     ):
-        super().__init__()
-        self.words = WordEmbedding(vocabulary_size, embedding_size)
+        super().__init__(vocabulary_size, embedding_size, dropout)
         self.spelling = Spelling(
             vocabulary_size,
             size=character_size,
@@ -51,7 +48,6 @@ class DIM(SelectionModel):
             windows=tuple(character_windows),
             word_length=word_length,
         )
-        self.dropout = nn.Dropout(dropout)
         self.sentence = BiLSTM(embedding_size + self.spelling.size, hidden_size)
         with torch.no_grad():  # told apart from the start: else attention is even, and nothing leaves chance
             for name in ("weight_ih_l0", "weight_ih_l0_reverse"):
@@ -60,10 +56,6 @@ class DIM(SelectionModel):
             self.sentence.size, hidden_size=hidden_size, mlp_size=mlp_size, dropout=dropout
         )
         self.chunk_pairs = chunk_pairs
-
-    def load_vectors(self, words: Sequence[str], path: Path | str) -> int:
-        """Start from published word vectors; returns how many of `words` the file has."""
-        return self.words.load_vectors(words, path)
 
     def set_words(self, words: Sequence[str]) -> None:
         """Teach the model how its words are spelled; `words[i]` is the word with id i."""

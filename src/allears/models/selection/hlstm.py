@@ -7,20 +7,16 @@ sentences have no order, so theirs are averaged. The score is response · mean(c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from torch import Tensor
 
-from torch import Tensor, nn
-
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_words import OnWords
 from allears.nn.inputs import Encoded, Inputs
 from allears.nn.pooling import masked_mean
 from allears.nn.recurrent import BiLSTM
 from allears.nn.similarity import dot_scores, mean_query
-from allears.nn.words import WordEmbedding
 
 
-class HLSTM(SelectionModel):
+class HLSTM(OnWords):
     nested_context = True
     nested_persona = True
 
@@ -32,15 +28,9 @@ class HLSTM(SelectionModel):
         hidden_size: int = 300,
         dropout: float = 0.0,
     ):
-        super().__init__()
-        self.words = WordEmbedding(vocabulary_size, embedding_size)
+        super().__init__(vocabulary_size, embedding_size, dropout)
         self.utterance = BiLSTM(embedding_size, hidden_size)
         self.context = BiLSTM(2 * hidden_size, hidden_size)
-        self.dropout = nn.Dropout(dropout)
-
-    def load_vectors(self, words: Sequence[str], path: Path | str) -> int:
-        """Start from published word vectors; returns how many of `words` the file has."""
-        return self.words.load_vectors(words, path)
 
     def _utterances(self, inputs: Inputs) -> Tensor:
         """[..., L] tokens to [..., 2h]: the last state of each direction."""

@@ -14,19 +14,17 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allears.models.selection.contract import SelectionModel
-from allears.nn.encoder import Encoder, own_encoders
+from allears.models.selection.on_encoders import OnVectors
+from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
-from allears.nn.pooling import masked_softmax, pool
+from allears.nn.pooling import masked_softmax
 from allears.nn.rows import encode_rows
-from allears.nn.similarity import dot_scores, known_similarity
+from allears.nn.similarity import dot_scores
 
 
-class MemNet(SelectionModel):
-    nested_context = False
+class MemNet(OnVectors):
     nested_persona = True
 
     def __init__(
@@ -39,25 +37,11 @@ class MemNet(SelectionModel):
         similarity: str = "cosine",
         scale: float = 20.0,
     ):
-        super().__init__()
-        # the context's encoder, and everybody's unless `separate` gives persona and response their own
-        self.encoder = encoder
-        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
-        self.hops, self.pooling, self.similarity = hops, pooling, known_similarity(similarity)
+        super().__init__(encoder, separate=separate, pooling=pooling, similarity=similarity)
+        self.hops = hops
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
             self.memory_log_scale = nn.Parameter(torch.tensor(math.log(scale)))
-
-    def _pool(self, states: Tensor, mask: Tensor) -> Tensor:
-        vector = pool(states, mask, self.pooling)
-        return F.normalize(vector, dim=-1) if self.similarity == "cosine" else vector
-
-    def encode_context(self, inputs: Inputs) -> Encoded:
-        return Encoded(vector=self._pool(self.encoder(inputs), inputs.mask))  # q: [B, d]
-
-    def encode_response(self, inputs: Inputs) -> Encoded:
-        encoder = self.encoder_response or self.encoder
-        return Encoded(vector=self._pool(encoder(inputs), inputs.mask))  # [..., d]
 
     def encode_persona(self, inputs: Inputs) -> Encoded:
         sentences = self._pool(encode_rows(self.encoder_persona or self.encoder, inputs), inputs.mask)

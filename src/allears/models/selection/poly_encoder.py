@@ -17,21 +17,16 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from allears.models.selection.contract import SelectionModel
+from allears.models.selection.on_encoders import OnVectors
 from allears.nn.chunks import score_in_chunks
-from allears.nn.encoder import Encoder, own_encoders
+from allears.nn.encoder import Encoder
 from allears.nn.inputs import Encoded, Inputs
-from allears.nn.pooling import masked_softmax, pool
-from allears.nn.similarity import known_similarity
+from allears.nn.pooling import masked_softmax
 
 
-class PolyEncoder(SelectionModel):
-    nested_context = False
-    nested_persona = False
-
+class PolyEncoder(OnVectors):
     def __init__(
         self,
         encoder: Encoder,
@@ -43,19 +38,12 @@ class PolyEncoder(SelectionModel):
         scale: float = 20.0,
         chunk_pairs: int = 262_144,
     ):
-        super().__init__()
-        # the context's encoder, and everybody's unless `separate` gives persona and response their own
-        self.encoder = encoder
-        self.encoder_persona, self.encoder_response = own_encoders(encoder, separate=separate)
-        self.pooling, self.similarity = pooling, known_similarity(similarity)
+        super().__init__(encoder, separate=separate, pooling=pooling, similarity=similarity)
         self.chunk_pairs = chunk_pairs
         self.context_codes = nn.Parameter(torch.randn(codes, encoder.size) / math.sqrt(encoder.size))
         self.persona_codes = nn.Parameter(torch.randn(codes, encoder.size) / math.sqrt(encoder.size))
         if similarity == "cosine":
             self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
-
-    def _directions(self, vectors: Tensor) -> Tensor:
-        return F.normalize(vectors, dim=-1) if self.similarity == "cosine" else vectors
 
     def _attend(self, encoder: Encoder, codes: Tensor, inputs: Inputs) -> Encoded:
         states = encoder(inputs)  # h: [B, L, d]
@@ -69,11 +57,6 @@ class PolyEncoder(SelectionModel):
 
     def encode_persona(self, inputs: Inputs) -> Encoded:
         return self._attend(self.encoder_persona or self.encoder, self.persona_codes, inputs)
-
-    def encode_response(self, inputs: Inputs) -> Encoded:
-        encoder = self.encoder_response or self.encoder
-        vector = pool(encoder(inputs), inputs.mask, self.pooling)
-        return Encoded(vector=self._directions(vector))  # y: [..., d]
 
     def score(self, context: Encoded, persona: Encoded | None, response: Encoded) -> Tensor:
         return score_in_chunks(self._score, context, persona, response, pairs=self.chunk_pairs)

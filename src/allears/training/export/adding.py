@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-from torch import nn
+from typing import Any
 
 from allears.errors import AllearsError
 from allears.nn.weights import weights_digest
@@ -14,23 +15,31 @@ from allears.runtime.bundle import BundleCard, BundleFile
 from allears.text.tokenizer import Tokenizer, WordPiece
 
 
-def check_belongs(
-    part: str,
-    encoder: nn.Module,
-    tokenizer: WordPiece,
-    *,
-    to: str,
-    digests: Collection[str],
-    its: Tokenizer,
-    advice: str,
-) -> None:
-    """A part (`the reader`) was trained on the very encoder of `to`, whose weights have one of these digests."""
-    if weights_digest(encoder) not in digests:
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a part is added to: in words, the digests that its encoder's weights may have, and how it cuts text."""
+
+    name: str
+    digests: Collection[str]
+    tokenizer: Tokenizer
+
+    @classmethod
+    def of(cls, folder: Path, card: BundleCard, part: str) -> Host:
+        """A bundle that is there; `part` is what is added to it."""
+        return cls(str(folder), encoder_digests(folder, card, part), WordPiece(folder))
+
+
+def check_belongs(name: str, part: Any, host: Host, advice: str) -> None:
+    """A part (`the reader`), opened with its model and tokenizer, was trained on the very encoder of its host."""
+    if weights_digest(part.model.encoder) not in host.digests:
         raise AllearsError(
-            f"{part}'s encoder has other weights than that of {to}, so it would misread its states; {advice}"
+            f"{name}'s encoder has other weights than that of {host.name}, so it would misread its states; {advice}"
         )
-    if not isinstance(its, WordPiece) or its.backend.to_str() != tokenizer.backend.to_str():
-        raise AllearsError(f"{part} cuts text into other tokens than {to}; train both with one tokenizer")
+    its = host.tokenizer
+    if not isinstance(its, WordPiece) or its.backend.to_str() != part.tokenizer.backend.to_str():
+        raise AllearsError(
+            f"{name} cuts text into other tokens than {host.name}; train both with one tokenizer"
+        )
 
 
 def encoder_digests(folder: Path, card: BundleCard, part: str) -> list[str]:
@@ -48,6 +57,13 @@ def encoder_digests(folder: Path, card: BundleCard, part: str) -> list[str]:
         return [card.encoder_digest, weights_digest(bundle_encoder(folder))]
     except AllearsError:  # a family whose weights it cannot give back: nothing was trained on those
         return [card.encoder_digest]
+
+
+@contextmanager
+def scratch_beside(folder: Path) -> Iterator[Path]:
+    """An empty folder on the same disk, so that files can be moved from it; gone in the end."""
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
+        yield Path(scratch)
 
 
 def put_files(

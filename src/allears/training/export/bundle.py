@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import copy
 import shutil
-import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,8 @@ from allears.runtime.onnx_encoder import open_graph
 from allears.runtime.reader_card import PLAIN_FILE, READER_CARD_FILE, READER_FILE, BundledReaderCard
 from allears.runtime.runs import joint_parts
 from allears.text.conversation_facts import FACTS
-from allears.text.tokenizer import Tokenizer, WordPiece
 from allears.training.export import ranker as selection
-from allears.training.export.adding import check_belongs, encoder_digests, put_files
+from allears.training.export.adding import Host, check_belongs, put_files, scratch_beside
 from allears.training.export.extractor import add_extractor, check_extractor
 from allears.training.export.voice import add_voice, check_voice
 
@@ -85,13 +83,13 @@ def export_together(
     """
     encoder: Any = getattr(selector.model, "encoder", None)
     if encoder is not None:  # without one, the ranker itself is refused below
-        digests = [weights_digest(encoder)]
+        host = Host("the ranker", [weights_digest(encoder)], selector.tokenizer)
         if reader is not None:
-            _check_reader("the ranker", digests, selector.tokenizer, reader)
+            _check_reader(host, reader)
         if extractor is not None:
-            check_extractor("the ranker", digests, selector.tokenizer, extractor)
+            check_extractor(host, extractor)
         if voice is not None:
-            check_voice("the ranker", digests, selector.tokenizer, voice)
+            check_voice(host, voice)
     selection.export(selector, out, largest_file=largest_file, **options)
     return add_parts(
         out,
@@ -170,9 +168,8 @@ def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
     """
     folder = Path(folder)
     card = BundleCard.read(folder)
-    _check_reader(str(folder), encoder_digests(folder, card, "a reader"), WordPiece(folder), reader)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
-        new = Path(scratch)
+    _check_reader(Host.of(folder, card, "a reader"), reader)
+    with scratch_beside(folder) as new:
         reader_card = _card(reader)
         reader_card.write(new)
         for file, heads in reader_card.graphs.items():
@@ -182,16 +179,11 @@ def add_reader(folder: Path | str, reader: TorchReader) -> BundleCard:
         return put_files(folder, card, new, names, old=(READER_FILE, PLAIN_FILE, READER_CARD_FILE))
 
 
-def _check_reader(what: str, digests: Collection[str], tokenizer: Tokenizer, reader: TorchReader) -> None:
-    check_belongs(
-        "the reader",
-        reader.model.encoder,
-        reader.tokenizer,
-        to=what,
-        digests=digests,
-        its=tokenizer,
-        advice="train the two together, or the reader with model.start = the ranker's run and model.frozen = true",
+def _check_reader(host: Host, reader: TorchReader) -> None:
+    advice = (
+        "train the two together, or the reader with model.start = the ranker's run and model.frozen = true"
     )
+    check_belongs("the reader", reader, host, advice)
 
 
 def _card(reader: TorchReader) -> BundledReaderCard:

@@ -1,31 +1,24 @@
 """A trained persona extractor's gate and decoder into a bundle, on the encoder that is there already.
 
-The decoder reads and writes with the encoder's word table. That is a third of the encoder's weights, so it is not
-stored again: the decoder's graphs read it from the encoder's files.
+The decoder reads and writes with the encoder's word table, which its graphs read from the encoder's files.
 """
 
 from __future__ import annotations
 
 import copy
 import shutil
-import tempfile
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from torch import Tensor, nn
 
-from allears.errors import AllearsError
 from allears.models.extractor.model import Extractor
 from allears.models.extractor.saved import TorchExtractor
 from allears.nn.decoder import Decoder, DecoderState
 from allears.nn.pooling import masked_mean
-from allears.runtime import onnx_weights
-from allears.runtime.bundle import ENCODER_FILE, BundleCard, BundleFile
+from allears.runtime.bundle import BundleCard, BundleFile
 from allears.runtime.extractor_card import (
     EXTRACTOR_CARD_FILE,
     GATE_FILE,
@@ -36,15 +29,12 @@ from allears.runtime.extractor_card import (
 )
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_extractor import OnnxExtractor
-from allears.runtime.onnx_tables import SharedTable, find_table, use_table
-from allears.text.tokenizer import Tokenizer, WordPiece
-from allears.training.export.adding import check_belongs, encoder_digests, put_files
+from allears.runtime.onnx_tables import SharedTable
+from allears.training.export.adding import Host, check_belongs, put_files, scratch_beside
 from allears.training.export.ranker import LARGEST_FILE, trace
+from allears.training.export.sharing import TABLE, check_writes, store, table_of, words_off
 
-TABLE = "table"  # what the traced graphs call the word table, before they share the encoder's
-# How far the exported decoder's next word may be from the model's, as total variation (half the sum of what the
-# probabilities differ by), before we call the export broken. A wrong mask or a lost layer is off by far more.
-TOLERANCE = {"float32": 1e-3, "float16": 1e-2, "int8": 0.2}
+_KEPT_FLOAT = ("switch",)  # one number that decides about a whole word
 
 
 class GateGraph(nn.Module):
@@ -95,20 +85,13 @@ class ExtractorStepGraph(nn.Module):
         return logits, state.keys, state.values
 
 
-def check_extractor(
-    what: str, digests: Collection[str], tokenizer: Tokenizer, extractor: TorchExtractor
-) -> None:
-    """An extractor was trained on the encoder of `what`, whose weights have one of these digests."""
-    check_belongs(
-        "the persona extractor",
-        extractor.model.encoder,
-        extractor.tokenizer,
-        to=what,
-        digests=digests,
-        its=tokenizer,
-        advice="train the two together, as recipes/default.toml does, or the extractor with model.start = the ranker's "
-        "run and training.learning_rate = 0.0",
+def check_extractor(host: Host, extractor: TorchExtractor) -> None:
+    """An extractor was trained on the encoder of its host."""
+    advice = (
+        "train the two together, as recipes/default.toml does, or the extractor with model.start = the ranker's run "
+        "and training.learning_rate = 0.0"
     )
+    check_belongs("the persona extractor", extractor, host, advice)
 
 
 def add_extractor(
@@ -121,13 +104,11 @@ def add_extractor(
     """
     folder = Path(folder)
     bundle = BundleCard.read(folder)
-    digests = encoder_digests(folder, bundle, "a persona extractor")
-    check_extractor(str(folder), digests, WordPiece(folder), extractor)
+    check_extractor(Host.of(folder, bundle, "a persona extractor"), extractor)
     model = copy.deepcopy(extractor.model).cpu().float().eval()
-    rows, width = model.table.shape
-    table = find_table(folder / ENCODER_FILE, _table_name(model), rows=rows, width=width)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
-        new = Path(scratch) / "bundle"
+    table = table_of(folder, model.encoder, model.table)
+    with scratch_beside(folder) as scratch:
+        new = scratch / "bundle"
         shutil.copytree(folder, new)  # the graphs can only be tried beside the encoder's files
         _card(extractor).write(new)
         names = [EXTRACTOR_CARD_FILE]
@@ -138,13 +119,6 @@ def add_extractor(
         replace(bundle, files={**bundle.files, **own}).write(new)
         _check(model, OnnxExtractor.from_bundle(new), bundle.precision)
         return put_files(folder, bundle, new, names, old=extractor_files(bundle))
-
-
-def _table_name(model: Extractor) -> str:
-    """What the exported encoder calls its word table."""
-    return next(
-        f"encoder.{name}" for name, weight in model.encoder.named_parameters() if weight is model.table
-    )
 
 
 def _card(extractor: TorchExtractor) -> BundledExtractorCard:
@@ -182,7 +156,7 @@ def _write_memory(
     }
     axes = {"states": text, "ids": text, "memory": text, "memory_keys": cache, "memory_values": cache}
     trace(ExtractorMemoryGraph(model.decoder), inputs, ["memory_keys", "memory_values", "memory"], path, axes)
-    return _stored(path, table, precision, largest_file)
+    return store(path, table, precision, largest_file, keep_float=_KEPT_FLOAT)
 
 
 def _write_step(
@@ -213,18 +187,7 @@ def _write_step(
         "logits": {0: "batch"},
     }
     trace(ExtractorStepGraph(decoder), inputs, ["logits", "new_keys", "new_values"], path, axes)
-    return _stored(path, table, precision, largest_file)
-
-
-def _stored(path: Path, table: SharedTable, precision: str, largest_file: int) -> list[str]:
-    """The traced graph with its own weights in the bundle's precision, and with the encoder's table."""
-    graph = onnx.load(path)
-    if precision == "int8":
-        onnx_weights.quantize(graph, keep_float=("switch",))  # one number that decides about a whole word
-    elif precision == "float16":
-        onnx_weights.halve(graph)
-    use_table(graph, table, instead_of=TABLE)
-    return onnx_weights.save(graph, path, largest_file=largest_file)
+    return store(path, table, precision, largest_file, keep_float=_KEPT_FLOAT)
 
 
 def _check(model: Extractor, bundled: OnnxExtractor, precision: str) -> None:
@@ -239,19 +202,12 @@ def _check(model: Extractor, bundled: OnnxExtractor, precision: str) -> None:
         EncodedText(ids[row, :length].numpy(), states[row, :length].numpy(), nothing)
         for row, length in enumerate(lengths)
     ]
-    off = 0.0
     with torch.inference_mode():
-        found: Any = bundled.start(texts)
-        expected: Any = model.decoder.start(states, ids, mask, model.table)
-        tokens = torch.full((4,), model.decoder.task_token("persona"))
-        for _ in range(3):
-            given, found = bundled.step(tokens.numpy(), found)
-            wanted, expected = model.decoder.step(tokens, expected, model.table)
-            apart = (wanted.exp() - torch.from_numpy(given).exp()).abs().sum(-1) / 2
-            off = max(off, float(apart.max()))
-            tokens = wanted.argmax(-1)
-    if not off < TOLERANCE[precision]:
-        raise AllearsError(
-            f"the exported persona extractor does not write as the model does (off by {off:.2f}); "
-            "export with another --precision"
-        )
+        expected = model.decoder.start(states, ids, mask, model.table)
+
+    def step(tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+        return model.decoder.step(tokens, state, model.table)
+
+    tokens = torch.full((4,), model.decoder.task_token("persona"))
+    off = words_off(bundled.step, bundled.start(texts), step, expected, tokens)
+    check_writes("persona extractor", off, precision)

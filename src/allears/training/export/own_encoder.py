@@ -62,7 +62,7 @@ class OwnEncoderPart:
     open: Callable[[BundledReaderCard, WordPiece, InferenceSession], AnsweringReader]
 
 
-class HeadsGraph(nn.Module):
+class ScreenGraph(nn.Module):
     """ids, mask and segments [B, L] to the logits [B, labels] of some heads, in their order."""
 
     def __init__(self, reader: Reader, heads: tuple[str, ...]):
@@ -86,7 +86,7 @@ def add_own_encoder(
     folder = Path(folder)
     card = BundleCard.read(folder)
     _check_run(folder, card, reader, part)
-    graph = exportable(HeadsGraph(reader.model, part.heads))
+    graph = exportable(ScreenGraph(reader.model, part.heads))
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
         new = Path(scratch)
         _card(reader, part).write(new, part.card_file)
@@ -124,7 +124,7 @@ def _card(reader: TorchReader, part: OwnEncoderPart) -> BundledReaderCard:
     )
 
 
-def _write_graph(graph: HeadsGraph, folder: Path, new: Path, part: OwnEncoderPart, rank: int) -> list[str]:
+def _write_graph(graph: ScreenGraph, folder: Path, new: Path, part: OwnEncoderPart, rank: int) -> list[str]:
     """The graph with every weight that the encoder has already read from the encoder's files."""
     path = new / part.graph_file
     inputs = encoder_inputs()
@@ -161,7 +161,7 @@ def _take(tensor: TensorProto, shared: npt.NDArray[Any], place: WeightPlace | No
 
 
 def _changes(
-    graph: HeadsGraph,
+    graph: ScreenGraph,
     model: ModelProto,
     weights: Mapping[str, npt.NDArray[Any]],
     places: Mapping[str, WeightPlace],

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import copy
 import shutil
-import tempfile
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import torch
 from torch import Tensor
 
@@ -23,11 +20,9 @@ from allears.models.generation.pal import PAL
 from allears.models.generation.torch_generator import TorchGenerator
 from allears.models.generation.writer import EncoderMemory, SmallDecoder, encoder_words
 from allears.nn.inputs import Inputs
-from allears.runtime import onnx_weights
-from allears.runtime.bundle import ENCODER_FILE, BundleCard, BundleFile
+from allears.runtime.bundle import BundleCard, BundleFile
 from allears.runtime.onnx_encoder import EncodedText
 from allears.runtime.onnx_generator import OnnxGenerator, SourceStates
-from allears.runtime.onnx_tables import SharedTable, find_table, use_table
 from allears.runtime.voice_card import (
     MEMORY_FILE,
     MIX,
@@ -38,22 +33,19 @@ from allears.runtime.voice_card import (
     state_names,
     voice_files,
 )
-from allears.text.tokenizer import Tokenizer, WordPiece
-from allears.training.export.adding import check_belongs, encoder_digests, put_files
+from allears.training.export.adding import Host, check_belongs, put_files, scratch_beside
 from allears.training.export.ranker import LARGEST_FILE, trace
+from allears.training.export.sharing import TABLE, check_writes, store, table_of, words_off
 from allears.training.export.voice_graphs import MemoryGraph, MixGraph, StepGraph
 
-TABLE = "table"  # what the traced graphs call the word table, before they share the encoder's
-# How far the exported next word may be from the model's, as total variation, before we call the export broken.
-TOLERANCE = {"float32": 1e-3, "float16": 1e-2, "int8": 0.2}
 _SMALL = (
     "switch",
     "strategy_output",
 )  # a few numbers each that decide about a whole word, or about all words
 
 
-def check_voice(what: str, digests: Collection[str], tokenizer: Tokenizer, voice: TorchGenerator) -> None:
-    """A generator that can go into a bundle, trained on the encoder of `what`, which has one of these digests."""
+def check_voice(host: Host, voice: TorchGenerator) -> None:
+    """A generator that can go into a bundle, trained on the encoder of its host."""
     decoder = voice.model.decoder
     if voice.card.pretrained or not isinstance(decoder, SmallDecoder):
         raise AllearsError(
@@ -65,15 +57,8 @@ def check_voice(what: str, digests: Collection[str], tokenizer: Tokenizer, voice
             "this generator has a word table of its own, and a bundle has one for all; "
             "train it with model.own_words = false"
         )
-    check_belongs(
-        "the voice",
-        voice.model.encoder,
-        voice.tokenizer,
-        to=what,
-        digests=digests,
-        its=tokenizer,
-        advice="train it with model.start = the ranker's run and training.learning_rate = 0.0, all the way",
-    )
+    advice = "train it with model.start = the ranker's run and training.learning_rate = 0.0, all the way"
+    check_belongs("the voice", voice, host, advice)
 
 
 def add_voice(folder: Path | str, voice: TorchGenerator, *, largest_file: int = LARGEST_FILE) -> BundleCard:
@@ -84,15 +69,12 @@ def add_voice(folder: Path | str, voice: TorchGenerator, *, largest_file: int = 
     """
     folder = Path(folder)
     bundle = BundleCard.read(folder)
-    digests = encoder_digests(folder, bundle, "a voice")
-    check_voice(str(folder), digests, WordPiece(folder), voice)
+    check_voice(Host.of(folder, bundle, "a voice"), voice)
     model: Any = copy.deepcopy(voice.module).cpu().float().eval()
-    words = encoder_words(model.encoder)
-    rows, width = words.shape
-    table = find_table(folder / ENCODER_FILE, _table_name(model, words), rows=rows, width=width)
+    table = table_of(folder, model.encoder, encoder_words(model.encoder))
     card = _card(voice)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.resolve().parent) as scratch:
-        new = Path(scratch) / "bundle"
+    with scratch_beside(folder) as scratch:
+        new = scratch / "bundle"
         shutil.copytree(folder, new)  # the graphs can only be tried beside the encoder's files
         card.write(new)
         names = [VOICE_CARD_FILE]
@@ -100,17 +82,12 @@ def add_voice(folder: Path | str, voice: TorchGenerator, *, largest_file: int = 
             names += _write_mix(model, new / MIX_FILE)
         for path, graph in ((new / MEMORY_FILE, _trace_memory), (new / STEP_FILE, _trace_step)):
             graph(model, card, path)
-            names += _stored(path, table, bundle.precision, largest_file)
+            names += store(path, table, bundle.precision, largest_file, keep_float=_SMALL, many_rows=True)
         own = {name: BundleFile.of(new / name) for name in names}
         others = {name: facts for name, facts in bundle.files.items() if name not in voice_files(bundle)}
         replace(bundle, files=others | own).write(new)
         _check(model, OnnxGenerator.from_bundle(new), bundle.precision)
         return put_files(folder, bundle, new, names, old=voice_files(bundle))
-
-
-def _table_name(model: Any, words: Tensor) -> str:
-    """What the exported encoder calls its word table."""
-    return next(f"encoder.{name}" for name, weight in model.encoder.named_parameters() if weight is words)
 
 
 def _card(voice: TorchGenerator) -> BundledVoiceCard:
@@ -199,17 +176,6 @@ def _source_axes(names: list[str]) -> dict[str, dict[int, str]]:
     return found
 
 
-def _stored(path: Path, table: SharedTable, precision: str, largest_file: int) -> list[str]:
-    """The traced graph with its own weights in the bundle's precision, and with the encoder's table."""
-    graph = onnx.load(path)
-    if precision == "int8":
-        onnx_weights.quantize(graph, keep_float=_SMALL)
-    elif precision == "float16":
-        onnx_weights.halve(graph)
-    use_table(graph, table, instead_of=TABLE, many_rows=True)
-    return onnx_weights.save(graph, path, largest_file=largest_file)
-
-
 def _check(model: Any, bundled: OnnxGenerator, precision: str) -> None:
     """What a user will open against the model: in other shapes than traced, with padding and words said twice."""
     generator = torch.Generator().manual_seed(0)
@@ -219,20 +185,15 @@ def _check(model: Any, bundled: OnnxGenerator, precision: str) -> None:
     ids[:, 3] = ids[:, 0]
     memory = EncoderMemory(torch.randn(3, 9, bundled.card.size, generator=generator), ids, mask)
     off = _mixing_off(model, bundled, generator) if isinstance(model, PAL) else 0.0
+    found = bundled.begin(SourceStates(*(part.numpy() for part in memory)))
     with torch.inference_mode():
-        found: Any = bundled.begin(SourceStates(*(part.numpy() for part in memory)))
-        expected: Any = decoder.begin(memory, table)
-        tokens = torch.full((3,), decoder.start)
-        for _ in range(3):
-            given, found = bundled.step(tokens.numpy(), found)
-            wanted, expected = decoder.step(tokens, expected, table)
-            apart = (wanted.exp() - torch.from_numpy(np.array(given)).exp()).abs().sum(-1) / 2
-            off = max(off, float(apart.max()))
-            tokens = wanted.argmax(-1)
-    if not off < TOLERANCE[precision]:
-        raise AllearsError(
-            f"the exported voice does not write as the model does (off by {off:.2f}); export with another --precision"
-        )
+        expected = decoder.begin(memory, table)
+
+    def step(tokens: Tensor, state: Any) -> Any:
+        return decoder.step(tokens, state, table)
+
+    words = words_off(bundled.step, found, step, expected, torch.full((3,), decoder.start))
+    check_writes("voice", max(off, words), precision)
 
 
 def _mixing_off(model: PAL, bundled: OnnxGenerator, generator: torch.Generator) -> float:

@@ -20,18 +20,18 @@ from allears.conversation import Role, Turn
 from allears.corpora.heads import HEADS
 from allears.safety.bundled_screen import OnnxScreen
 from allears.safety.cases_file import shipped_cases
-from allears.safety.dangers import DOUBTFUL, LABELS
-from allears.safety.screen import ALL_CLEAR, HEAD, ReadsDanger, danger_shares, parts
+from allears.safety.dangers import ALL_CLEAR, DOUBTFUL, HEAD, LABELS
+from allears.safety.screen import ReadsDanger, danger_shares, parts
 from allears.safety.thresholds import Thresholds
 from allears.text.reading import Reading
 from allears.training.safety.harmless import embedded, everyday_messages, everyday_sentences, harmless_talk
 
 # Of harmless messages: how many may be called clear, and how many may be asked about. A conversation has about six.
-CLEAR_ALARMS, DOUBT_ALARMS = 0.0010, 0.0040
-PART_CLEAR_ALARMS, PART_DOUBT_ALARMS = 0.0004, 0.0012  # in addition, by a part of a long message alone
-HARD_CLEAR_ALARMS = 0.02  # of messages that were written to sound like danger
+CLEAR_ALARMS, DOUBT_ALARMS = 0.0025, 0.0100
+PART_CLEAR_ALARMS, PART_DOUBT_ALARMS = 0.0010, 0.0030  # in addition, by a part of a long message alone
+HARD_CLEAR_ALARMS, HARD_DOUBT_ALARMS = 0.02, 0.06  # of messages that were written to sound like danger
 EVERYDAY, TALK, EMBEDDED = 4000, 2400, 1500
-FALSE_CALM = 0.02  # of answers that are no all-clear, how many may be taken for one
+FALSE_CALM = 0.04  # of answers that are no all-clear, how many may be taken for one
 LOWEST = 0.02
 
 Values = npt.NDArray[np.floating]
@@ -80,7 +80,7 @@ def fit(reader: ReadsDanger, seed: int = 0) -> tuple[Thresholds, dict[str, float
     clear, doubt = scores(reader, usual)
     hard_clear, hard_doubt = scores(reader, hard)
     clear_at = max(threshold_for(clear, CLEAR_ALARMS), threshold_for(hard_clear, HARD_CLEAR_ALARMS))
-    doubt_at = max(threshold_for(doubt, DOUBT_ALARMS), threshold_for(hard_doubt, 2 * HARD_CLEAR_ALARMS))
+    doubt_at = max(threshold_for(doubt, DOUBT_ALARMS), threshold_for(hard_doubt, HARD_DOUBT_ALARMS))
     parts_clear, parts_doubt = part_scores(reader, [_last(each) for each in (*usual, *hard)])
     part_clear, part_doubt = (
         max(level, threshold_for(found, share))

@@ -33,7 +33,7 @@ def single_cases(split: str) -> list[Reading]:
 
 
 def embedded(cases: Sequence[Reading], sentences: Sequence[str], count: int, seed: int) -> list[Reading]:
-    """Cases between ordinary sentences, in one message or after ordinary messages; as many harmless as dangerous."""
+    """Single messages among ordinary sentences, in one long message; as many harmless as dangerous."""
     chance = random.Random(seed)
     sides = [
         [case for case in cases if (case.label == NONE) == harmless and len(case.turns) == 1]

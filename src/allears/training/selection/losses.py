@@ -56,15 +56,9 @@ class SelectionBatch:
     likely: Tensor | None = None
 
     def to(self, device: torch.device) -> SelectionBatch:
-        def moved(parts: list[Inputs]) -> list[Inputs]:
-            return [part.to(device) for part in parts]
-
         return replace(
-            self,
-            contexts=moved(self.contexts),
-            personas=None if self.personas is None else moved(self.personas),
-            responses=moved(self.responses),
-            mined=None if self.mined is None else moved(self.mined),
+            self._read_through(lambda part: part.to(device)),
+            mined=None if self.mined is None else [part.to(device) for part in self.mined],
             response_places=self.response_places.to(device),
             numbers=self.numbers.to(device),
             mined_places=None if self.mined_places is None else self.mined_places.to(device),
@@ -74,15 +68,15 @@ class SelectionBatch:
 
     def hiding(self, share: float) -> SelectionBatch:
         """The batch with this share of the tokens hidden, drawn anew."""
+        return self._read_through(lambda part: part.hiding(share))
 
-        def hidden(parts: list[Inputs]) -> list[Inputs]:
-            return [part.hiding(share) for part in parts]
-
+    def _read_through(self, change: Callable[[Inputs], Inputs]) -> SelectionBatch:
+        """The batch with its contexts, personas and responses changed, in this order."""
         return replace(
             self,
-            contexts=hidden(self.contexts),
-            personas=None if self.personas is None else hidden(self.personas),
-            responses=hidden(self.responses),
+            contexts=[change(part) for part in self.contexts],
+            personas=None if self.personas is None else [change(part) for part in self.personas],
+            responses=[change(part) for part in self.responses],
         )
 
 
