@@ -18,6 +18,7 @@ from typing import Any
 from allears.conversation import Conversation, Role, Turn
 from allears.corpora import read
 from allears.evaluation.safety import walk
+from allears.listener.languages import ENGLISH, language_of
 from allears.runtime.onnx_selector import OnnxSelector
 from allears.runtime.selector import Query
 from allears.safety.dangers import Danger, Level, Phase, SafetyState
@@ -90,10 +91,10 @@ def answers(screen: CrisisScreen, split: str) -> dict[str, float]:
 def languages(screen: CrisisScreen) -> dict[str, Any]:
     """The plainest danger in other languages, and sentences with the same words."""
     rows = [json.loads(line) for line in LANGUAGES.read_text(encoding="utf-8").splitlines()]
-    missed = [row for row in rows if row["label"] != "none" and screen.check(row["text"]).level is Level.NONE]
-    raised = [
-        row for row in rows if row["label"] == "none" and screen.check(row["text"]).level is not Level.NONE
-    ]
+    levels = [screen.check(row["text"], english=language_of(row["text"]) == ENGLISH).level for row in rows]
+    pairs = list(zip(rows, levels, strict=True))
+    missed = [row for row, level in pairs if row["label"] != "none" and level is Level.NONE]
+    raised = [row for row, level in pairs if row["label"] == "none" and level is not Level.NONE]
     dangers = sum(row["label"] != "none" for row in rows)
     return {
         "languages": len({row["lang"] for row in rows}),

@@ -103,7 +103,7 @@ def test_what_it_builds_on_is_another_recipes_run(path: Path) -> None:
     negatives = tables.get("negatives", {})
     runs = [tables.get("model", {}).get("start"), negatives.get("mine_with"), negatives.get("teacher")]
     known = {f"runs/{other.stem}" for other in RECIPES if other != path}
-    known |= {f"src/allears/bundles/{name}" for name in ("default", "smollm2")}  # what ships
+    known |= {"default", *(f"src/allears/bundles/{name}" for name in ("default", "smollm2"))}  # what ships
     whole = {run.partition("/best/")[0] for run in runs if run}  # a joint run's part lies in its best/
     seeds = {
         re.sub(r"(-strategy|-risk)?-\d$", "", run)  # the same recipe, other seeds, one head alone

@@ -43,7 +43,7 @@ from allears.text.reading import Reading
 
 CONTEXT_TURNS = 6  # that are read before a message
 PART_WORDS = 24  # a part of a long message: whole sentences up to so many words
-MOST_PARTS = 90  # of one message; a longer one is read at its beginning and its end
+MOST_PARTS = 120  # of one message; a longer one is read at its beginning and its end
 _SENTENCE = re.compile(r"[^.!?…\n]+[.!?…]*")
 
 Probabilities = Mapping[str, npt.NDArray[np.floating]]
@@ -108,14 +108,21 @@ class CrisisScreen:
         message: str,
         history: Sequence[Turn] = (),
         state: SafetyState = SafetyState(),  # noqa: B008 - frozen
+        *,
+        english: bool = True,
     ) -> Screening:
-        """Is somebody in danger? Never raises for any text. Hand `Screening.state` to the next call."""
+        """Is somebody in danger? Never raises for any text. Hand `Screening.state` to the next call.
+
+        Args:
+            english: False where the message is surely in another language, which the reader has not learned: then its
+                phrases alone are looked for.
+        """
         if not self.is_on:
             off = Evidence("off", "turn_crisis_screening_off", None, 0.0)
             return Screening(None, 0.0, (off,), state, switched_off=True)
         evidence: list[Evidence] = []
         sight, was_read = _Sight(Level.NONE, None, 0.0), False
-        if self.reader is not None and message.strip():
+        if self.reader is not None and message.strip() and english:
             try:
                 sight, was_read = self._read(message, history), True
                 evidence.append(
@@ -156,8 +163,9 @@ class CrisisScreen:
         pieces = parts(message)
         before = tuple(Turn(turn.speaker, turn.text) for turn in history[-CONTEXT_TURNS:])
         said = Turn(Role.SEEKER, message)
-        readings = [Reading((*before, said)), *(Reading((Turn(Role.SEEKER, piece),)) for piece in pieces)]
-        answers = self.reader.answers(readings)
+        answers = self._answers(
+            [Reading((*before, said))], [Reading((Turn(Role.SEEKER, piece),)) for piece in pieces]
+        )
         found = answers[HEAD]
         clear = danger_shares(found)
         doubt = clear + found[:, LABELS.index(DOUBTFUL)]
@@ -183,6 +191,15 @@ class CrisisScreen:
             for_another=float(answers[WHOSE][row][1]) > 0.5,
             all_clear=level is Level.NONE and float(answers[ALL_CLEAR][0][1]) >= limits.all_clear,
         )
+
+    def _answers(self, whole: Sequence[Reading], pieces: Sequence[Reading]) -> Probabilities:
+        """Both apart, so that short parts are not padded to the length of the whole."""
+        assert self.reader is not None
+        first = self.reader.answers(whole)
+        if not pieces:
+            return first
+        rest = self.reader.answers(pieces)
+        return {name: np.concatenate([first[name], rest[name]]) for name in (HEAD, WHOSE, ALL_CLEAR)}
 
     def _raised_by_phrases(
         self, message: str, sight: _Sight, evidence: list[Evidence], *, was_read: bool

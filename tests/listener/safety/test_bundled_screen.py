@@ -36,6 +36,7 @@ from allears.text.reading import Reading
 from allears.training.export.own_encoder import add_own_encoder
 from allears.training.export.ranker import export
 from allears.training.export.screen import SCREEN, add_screen
+from allears.training.understanding.bundled_start import load_screen
 from tiny_models import queries, tiny_encoder, tiny_selector
 
 SAID = ["my cat is lost", "great news!", "so sad, so sad", "the boat is lost? tell me"]
@@ -93,6 +94,20 @@ def test_the_exported_screen_says_what_the_run_says(run: TorchSelector, bundle: 
         assert found[name].shape == (len(READINGS), len(head(name).labels))
         assert np.ptp(expected[name], axis=0).max() > 0.05  # the messages do differ
         np.testing.assert_allclose(found[name], expected[name], atol=0.03)
+
+
+def test_a_bundles_screen_is_taken_back_into_torch_and_goes_on(run: TorchSelector, bundle: Path):
+    add_screen(bundle, tuned_reader(run))
+    again, shipped = load_screen(bundle), OnnxScreen.from_bundle(bundle)
+    assert again.card.heads == shipped.card.heads
+    expected, found = shipped.answers(READINGS), again.answers(READINGS)
+    for name in SCREEN_HEADS:
+        np.testing.assert_allclose(found[name], expected[name], atol=0.03)
+
+
+def test_a_bundle_without_a_screen_cannot_go_on(bundle: Path):
+    with pytest.raises(AllearsError, match="carries no screen"):
+        load_screen(bundle)
 
 
 def test_it_comes_upon_the_encoders_own_change(run: TorchSelector, tmp_path: Path):

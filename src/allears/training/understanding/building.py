@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
@@ -15,8 +16,10 @@ from allears.nn.encoder import Encoder, encoder_of, encoder_tokenizer
 from allears.nn.low_rank import low_rank, train_at_rank
 from allears.nn.pretrained import load_encoder
 from allears.nn.weights import load_alike
+from allears.runtime.bundle import CARD_FILE
 from allears.text.layout import Limits
 from allears.text.tokenizer import WordPiece
+from allears.training.understanding.bundled_start import load_screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,8 @@ class ReaderModelOptions:
     `rank` lets every matrix of the encoder learn a change of that rank alone, and its biases and norms; that is what a
     bundle stores of a screen. With `read_with` the matrices begin as that bundle has them, and cutting the change loses
     nothing. Such a change wants about ten times the learning rate of whole matrices. With `go_on` it begins as that of
-    the reader in `start`, which has learned upon the same matrices, as far as the rank holds it.
+    the reader in `start`, which has learned upon the same matrices, as far as the rank holds it. `start` may
+    be a bundle there, whose screen goes on.
     """
 
     encoder: str = ""
@@ -104,10 +108,12 @@ def build_reader(
     plain: Sequence[str] = (),
 ) -> tuple[Reader, saved.ReaderCard, WordPiece]:
     """The reader a recipe asks for, before training, with its tokenizer."""
-    if wanted.go_on and not (wanted.rank and wanted.read_with and saved.is_reader(wanted.start)):
+    if wanted.go_on and not (
+        wanted.rank and wanted.read_with and (saved.is_reader(wanted.start) or _is_bundle(wanted.start))
+    ):
         raise AllearsError(
             "recipe: model.go_on needs model.rank, the bundle in model.read_with and, in model.start, a reader that "
-            "learned upon it"
+            "learned upon it, or a bundle with a screen"
         )
     if wanted.further and wanted.rank:
         raise AllearsError("recipe: model.further leaves the encoder as it is; leave model.rank out")
@@ -157,8 +163,8 @@ def _learn_at_rank(model: Reader, wanted: ReaderModelOptions) -> None:
 
 
 def _encoder(wanted: ReaderModelOptions) -> tuple[Encoder, WordPiece, Reader | None]:
-    if wanted.start and saved.is_reader(wanted.start):
-        reader = saved.load(wanted.start)
+    if wanted.start and (saved.is_reader(wanted.start) or _is_bundle(wanted.start)):
+        reader = load_screen(wanted.start) if _is_bundle(wanted.start) else saved.load(wanted.start)
         return reader.model.encoder, reader.tokenizer, reader.model
     if wanted.start:
         from allears.models.selection import saved as selection
@@ -167,6 +173,10 @@ def _encoder(wanted: ReaderModelOptions) -> tuple[Encoder, WordPiece, Reader | N
     if wanted.encoder:
         return load_encoder(wanted.encoder), encoder_tokenizer(wanted.encoder), None
     raise AllearsError("recipe: [model] needs `encoder` (a hub name or a folder) or `start` (a run folder)")
+
+
+def _is_bundle(place: str) -> bool:
+    return bool(place) and (Path(place) / CARD_FILE).is_file()
 
 
 def chosen_heads(wanted: HeadOptions, model: ReaderModelOptions) -> list[Head]:
