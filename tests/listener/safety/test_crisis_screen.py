@@ -148,7 +148,7 @@ def test_whose_danger_it_is_is_told_by_the_part_that_shows_it():
 def test_the_parts_of_a_message_are_read_together_and_without_what_was_said_before():
     reader = Sees()
     CrisisScreen(reader, THRESHOLDS).check(f"{SOUP} {SOUP.replace('soup', 'cake')}", [supporter("And then?")])
-    ((whole, *pieces),) = reader.asked
+    (whole,), pieces = reader.asked
     assert len(whole.turns) == 2
     assert [len(piece.turns) for piece in pieces] == [1, 1]
 
