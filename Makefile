@@ -51,7 +51,7 @@ $(STAMPS)/chromium: $(STAMPS)/venv
 	@touch $@
 
 # The index of the replies lies in the user's cache folder; made once, and again when the replies or the model change.
-$(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/cards/*.jsonl src/allears/bundles/default/*)
+$(STAMPS)/replies: $(STAMPS)/runtime $(wildcard src/allears/listener/cards/*.gz src/allears/bundles/default/*)
 	@$(BIN)/allears chat --prepare
 	@touch $@
 

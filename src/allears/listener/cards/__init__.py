@@ -7,7 +7,9 @@ file of your own may leave out any, and {"text": "..."} stands for a card with o
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -33,9 +35,9 @@ class Card:
 
 
 def read_cards(path: Path | str) -> list[Card]:
-    """The cards of a .jsonl file, or of all such files in a folder. A broken line is named."""
+    """The cards of a .jsonl file (or .gz), or of all such files in a folder. A broken line is named."""
     path = Path(path)
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    files = sorted(path.glob("*.jsonl*")) if path.is_dir() else [path]
     found = [card for file in files for card in _cards(file)]
     if not found:
         raise AllearsError(f"{path}: there are no replies in it; there must be at least one to choose from")
@@ -49,8 +51,9 @@ def shipped_cards() -> tuple[Card, ...]:
 
 def _cards(file: Path) -> Iterator[Card]:
     try:
-        rows = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        content = file.read_bytes()
+        rows = (gzip.decompress(content) if file.suffix == ".gz" else content).decode("utf-8").splitlines()
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise AllearsError(f"{file}: the replies cannot be read ({error})") from error
     for number, row in enumerate(rows, 1):
         if row.strip():
