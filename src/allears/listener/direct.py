@@ -19,8 +19,9 @@ from allears.safety.state import QUESTION
 def screen(turn: TurnState, screens: CrisisScreen, country: str | None, similarity: Similarity) -> None:
     """Danger comes before everything else, and has a fixed text; a doubt adds one question to the reply."""
     state = SafetyState.from_dict(turn.conversation.labels.get("safety", {}))
-    english = language_of(turn.message, _said_before(turn)) == ENGLISH
-    found = screens.check(turn.message, turn.conversation.turns, state, english=english)
+    before = [each.text for each in turn.conversation.turns if each.speaker is Role.SEEKER]
+    turn.language = language_of(turn.message, before)
+    found = screens.check(turn.message, turn.conversation.turns, state, english=turn.language == ENGLISH)
     turn.screening = found.to_dict()
     turn.labels = {**turn.conversation.labels, "safety": found.state.to_dict()}
     if found.takes_over:
@@ -47,14 +48,9 @@ def answer_request(turn: TurnState) -> None:
 
 def answer_in_their_language(turn: TurnState, country: str | None) -> None:
     """The listener speaks English only, and says so in their language."""
-    language = language_of(turn.message, _said_before(turn))
-    if language != ENGLISH:
-        turn.reply = reply_in(language, country)
+    if turn.language != ENGLISH:
+        turn.reply = reply_in(turn.language, country)
         turn.why = Why("language", turn.screening, seed=turn.seed)
-
-
-def _said_before(turn: TurnState) -> list[str]:
-    return [each.text for each in turn.conversation.turns if each.speaker is Role.SEEKER]
 
 
 def recall(turns: Sequence[TurnState], similarity: Similarity, *, say: bool) -> None:

@@ -15,6 +15,7 @@ from allears.conversation import Context, Conversation, Persona, PersonaSentence
 from allears.errors import AllearsError
 from allears.labels import STRATEGIES
 from allears.listener.contract import NO_WISH, Likely, Proposed, Reply, ShownChange, Why, Wish
+from allears.listener.languages import ENGLISH
 from allears.listener.senses import Sensed
 from allears.listener.writing import Drafts
 from allears.runtime.onnx_encoder import EncodedText
@@ -50,6 +51,7 @@ class TurnState:
         self.proposed: list[Proposed] = []
         self.drafts = Drafts()
         self.reply: str | None = None
+        self.language = ENGLISH  # of the message
         self.question = ""  # of the crisis screen, where it has a doubt: said after the reply
         self.said = ""  # the strategy of the reply
         self.why = Why("reply")
