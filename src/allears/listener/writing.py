@@ -115,7 +115,7 @@ class Writer:
         """As many drafts as the voice may write; more where none can be said."""
         assert self.voice.generator is not None
         alphas = self._alphas(request)
-        found: dict[str, Ranked] = {}
+        found: dict[str, Proposal] = {}
         refused: list[str] = []
         trouble = ""
         for attempt in range(self.voice.drafts + SPARE_TRIES):
@@ -137,9 +137,8 @@ class Writer:
             if reason:
                 refused.append(f"{text or generated.text} ({reason})")
                 continue
-            draft = self._ranked(Proposal(text, self.voice.name, generated.strategy), request)
-            found.setdefault(text, draft)
-        return Drafts(tuple(sorted(found.values(), key=lambda each: -each.adjusted)), tuple(refused), trouble)
+            found.setdefault(text, Proposal(text, self.voice.name, generated.strategy))
+        return Drafts(tuple(self._ranked(list(found.values()), request)), tuple(refused), trouble)
 
     def speak(self, request: DraftRequest) -> Speech:
         """The first draft, to be heard while it is written."""
@@ -179,11 +178,13 @@ class Writer:
         wished = request.wish.alpha
         return self.voice.alphas if wished is None else PAL_ALPHAS.all(wished)
 
-    def _ranked(self, proposal: Proposal, request: DraftRequest) -> Ranked:
+    def _ranked(self, proposals: Sequence[Proposal], request: DraftRequest) -> list[Ranked]:
+        """The best first; all are scored at once, so that the conversation is read once."""
         if self.scorer is None or self.voice.drafts == 1:
-            return Ranked(proposal, 1.0, 1.0)
-        (worth,) = self.scorer.score(request.turns, request.known, [proposal.text])
-        return Ranked(proposal, worth, worth)
+            return [Ranked(proposal, 1.0, 1.0) for proposal in proposals]
+        worths = self.scorer.score(request.turns, request.known, [each.text for each in proposals])
+        ranked = [Ranked(each, worth, worth) for each, worth in zip(proposals, worths, strict=True)]
+        return sorted(ranked, key=lambda each: -each.adjusted)
 
 
 def whole_sentences(generated: Generated) -> str:

@@ -35,7 +35,12 @@ from allears.safety.dangers import (
     SafetyState,
     Screening,
 )
-from allears.safety.phrases import find_in_other_languages, find_outright
+from allears.safety.phrases import (
+    find_in_other_languages,
+    find_outright,
+    other_languages,
+    outright_phrases,
+)
 from allears.safety.replies import danger_answered
 from allears.safety.state import QUIET, advance
 from allears.safety.thresholds import Thresholds, shipped_thresholds
@@ -95,6 +100,8 @@ class CrisisScreen:
             )
         self.reader, self.thresholds = reader, thresholds or shipped_thresholds()
         self.is_on = turn_crisis_screening_off is None
+        for table in (outright_phrases, other_languages):
+            table()  # one that cannot be read stops the start, not the first message
 
     @classmethod
     def from_bundle(cls, bundle: Path | str = "default") -> CrisisScreen:

@@ -19,12 +19,17 @@ import numpy.typing as npt
 from allears.conversation import Role, Turn
 from allears.corpora.heads import HEADS
 from allears.safety.bundled_screen import OnnxScreen
-from allears.safety.cases_file import shipped_cases
 from allears.safety.dangers import ALL_CLEAR, DOUBTFUL, HEAD, LABELS
 from allears.safety.screen import ReadsDanger, danger_shares, parts
 from allears.safety.thresholds import Thresholds
 from allears.text.reading import Reading
-from allears.training.safety.harmless import embedded, everyday_messages, everyday_sentences, harmless_talk
+from allears.training.safety.harmless import (
+    embedded,
+    everyday_messages,
+    everyday_sentences,
+    harmless_talk,
+    single_cases,
+)
 
 # Of harmless messages: how many may be called clear, and how many may be asked about. A conversation has about six.
 CLEAR_ALARMS, DOUBT_ALARMS = 0.0025, 0.0100
@@ -73,7 +78,7 @@ def fit(reader: ReadsDanger, seed: int = 0) -> tuple[Thresholds, dict[str, float
     usual = [*talks, *everyday]
     own = HEADS["danger"].read("valid")
     hard = [each for each in own if each.label == LABELS[0]]
-    cases = [Reading((Turn(Role.SEEKER, case.text),), (case.label,)) for case in shipped_cases("valid")]
+    cases = single_cases("valid")
     long = embedded(cases, everyday_sentences("valid"), EMBEDDED, seed)
     harmless_long = [each for each in long if each.label == LABELS[0]]
 
