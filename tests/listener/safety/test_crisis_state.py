@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from allears.safety.dangers import Danger, Level, Phase, SafetyState
+from allears.labels import DANGERS
+from allears.safety.dangers import LABELS, Danger, Level, Phase, SafetyState
 from allears.safety.state import DANGER_REPLY, QUESTION, QUIET, advance
 
 CALM = SafetyState()
@@ -123,3 +124,7 @@ def test_a_state_of_an_older_version_is_danger_still():
     assert SafetyState.from_dict({"phase": "checking", "danger": "abuse"}).phase is Phase.DANGER
     with pytest.raises(ValueError, match="merry"):
         SafetyState.from_dict({"phase": "merry"})
+
+
+def test_the_kinds_of_danger_are_the_labels_of_the_learned_head_in_their_order():
+    assert LABELS == DANGERS
